@@ -12,6 +12,7 @@ largest load takes 4 GB of memory. Linux only: memory is read from /proc.
 """
 
 import argparse
+import ctypes
 import gc
 import json
 import os
@@ -92,7 +93,7 @@ def measured_fit(model, make):
 # ---------------------------------------------------------------------- loads
 
 
-def _ours(recipe=None, **settings):
+def _ours(recipe="default", **settings):
     from metasampler import MesaClassifier
 
     return MesaClassifier(recipe=recipe, random_state=0, n_jobs=1, **settings)
@@ -137,6 +138,8 @@ def in_a_row(n_fits=200, before=20):
         if number in (before - 1, before + n_fits - 1):
             del clf
             gc.collect()
+            # What is free, the allocator would keep for later.
+            ctypes.CDLL(None).malloc_trim(0)
             n_used.append((from_status("VmRSS"), from_status("Threads"), n_descriptors()))
     (memory, threads, files), (memory_after, threads_after, files_after) = n_used
     return {
@@ -251,7 +254,7 @@ def page(rows):
     of = {row["load"]: row["result"] for row in rows}
     versions = {f"{name} {v}": None for row in rows for name, v in row["versions"].items()}
     lines = [
-        "# What large tables and stored models take",
+        "# What fits and stored models take",
         "",
         f"`python benchmarks/loads.py --output docs/results`; "
         f"{', '.join(sorted({row['date'] for row in rows}))}, commit "
@@ -260,40 +263,34 @@ def page(rows):
         "Each load ran in a process of its own with one thread, beside other work. Memory is what "
         "the process had at most beyond what it had before the table was made. A multiple of 1 is "
         "the table itself.",
-        "",
-        "| fit | CPU seconds | table, MB | memory, MB | multiple of the table |",
-        "|---|---:|---:|---:|---:|",
     ]
+    large, many, files = [], [], []
     for name, each in of.items():
         if "x" in each:
             cells = LOADS[name][0], each["cpu"], f"{each['data']:,}", f"{each['peak']:,}"
-            lines.append(f"| {' | '.join(map(str, cells))} | {each['x']:.1f} |")
-    lines += [
-        "",
-        "| fits | CPU seconds | more MB after | more threads | more open files | other results |",
-        "|---|---:|---:|---:|---:|---:|",
-    ]
-    for name, each in of.items():
-        if "fits" in each:
+            large.append(f"| {' | '.join(map(str, cells))} | {each['x']:.1f} |")
+        elif "fits" in each:
             others = [each.get(key, "") for key in ("more_mb", "more_threads", "more_descriptors")]
-            cells = (
-                LOADS[name][0],
-                each["cpu"],
-                *others,
-                each["fits"] - each.get("same", each["fits"]),
-            )
-            lines.append(f"| {' | '.join(map(str, cells))} |")
-    lines += [
-        "",
-        "| stored model | file, kB | load, CPU seconds | slowest of nine |",
-        "|---|---:|---:|---:|",
-    ]
-    for name, each in of.items():
-        if "bytes" in each:
-            lines.append(
-                f"| {LOADS[name][0]} | {each['bytes'] / 1000:,.0f} | {each['load']:.3f} | "
-                f"{each['slowest']:.3f} |"
-            )
+            n_others = each["fits"] - each["same"] if "same" in each else ""
+            cells = LOADS[name][0], each["cpu"], *others, n_others
+            many.append(f"| {' | '.join(map(str, cells))} |")
+        else:
+            cells = f"{each['bytes'] / 1000:,.0f}", f"{each['load']:.3f}", f"{each['slowest']:.3f}"
+            files.append(f"| {LOADS[name][0]} | {' | '.join(cells)} |")
+    for heads, body in (
+        (["fit", "CPU seconds", "table, MB", "memory, MB", "multiple of the table"], large),
+        (
+            [
+                *("fits", "CPU seconds", "more MB after", "more threads", "more open files"),
+                "other results",
+            ],
+            many,
+        ),
+        (["stored model", "file, kB", "load, CPU seconds", "slowest of nine"], files),
+    ):
+        if body:
+            ruler = f"|---|{'---:|' * (len(heads) - 1)}"
+            lines += ["", f"| {' | '.join(heads)} |", ruler, *body]
     return "\n".join(lines) + "\n"
 
 

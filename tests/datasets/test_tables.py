@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from metasampler.datasets import iterate_table, near_matches, read_table, split_target
+from metasampler.datasets import TableFile, iterate_table, near_matches, read_table, split_target
 
 
 @pytest.fixture
@@ -214,3 +214,23 @@ def test_hidden_files_in_an_archive_do_not_count(tmp_path):
         for hidden in (".DS_Store", "folder/.DS_Store", "__MACOSX/._table.csv"):
             archive.writestr(hidden, "x")
     assert read_table(tmp_path / "table.csv.zip").to_dict("list") == {"a": [1], "b": [2]}
+
+
+@pytest.mark.parametrize(
+    ("text", "ending"),
+    [
+        ("a|b\n1|x,y\n2|z\n", ".csv"),
+        ('sep=,\na,b\n1,"x,y"\n2,z\n', ".csv"),
+        ("sep=;\na;b\n1;x,y\n2;z\n", ".csv"),
+        ("sep=\t\na\tb\n1\tx,y\n2\tz\n", ".tsv"),
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_other_separators(tmp_path, text, ending, encoding):
+    path = tmp_path / f"table{ending}"
+    path.write_text(text, encoding=encoding)
+    wanted = pd.DataFrame({"a": [1, 2], "b": ["x,y", "z"]})
+    pd.testing.assert_frame_equal(read_table(path), wanted)
+    parts = pd.concat(iterate_table(path, 1, columns=["a", "b"]), ignore_index=True)
+    pd.testing.assert_frame_equal(parts, wanted)
+    assert TableFile(path).text_columns(["a", "b"]) == ["b"]

@@ -18,6 +18,7 @@ from metasampler.tables._dates import (
     days_of_texts,
     find_count_format,
     find_date_format,
+    find_packed_format,
     parts_of,
 )
 from metasampler.tables._unread import Slips
@@ -44,10 +45,20 @@ from metasampler.tables._unread import Slips
         (["2024-02-01 8:30"], "year-month-day", 19754 + 510 / 1440),
         (["20240201T060000"], "year-month-day", 19754.25),
         (["2024-02-01 06:00:00 PM"], "year-month-day", 19754.75),
+        (["2024-02-01 06:00 CET", "2024-02-01 06:00 EST"], "year-month-day", 19754 + 5 / 24),
+        (["2024-02-01 06:00:00 +0000 UTC"], "year-month-day", 19754.25),
+        (["2024-02-01T06:00:00+01:00[Europe/Berlin]"], "year-month-day", 19754 + 5 / 24),
+        (["2024-01-31 24:00", "2016-12-31 23:59:60"], "year-month-day", 19754),
+        # A column has fewer years than days.
+        (["24-02-01", "24-02-02", "24-03-12"], "short year-month-day", 19754),
+        (["24.02.01 06:00", "24.02.02", "23.12.31"], "short year-month-day", 19754.25),
+        (["01-02-24", "02-02-24", "12-03-24"], "day/month/year", 19754),
         # Versions, fractions and names.
         (["1.2.13", "1.10.12"], None, None),
         (["24-Xyz-2026"], None, None),
         (["2024-02-01 25:00"], None, None),
+        (["2024-02-01 24:01"], None, None),
+        (["2024-02-01 06:00 Mars"], None, None),
         (["20240201"], None, None),
         (["2024", "1999"], None, None),
         (["01/31/2024 13:00 PM"], None, None),
@@ -135,13 +146,14 @@ def test_placeholders_are_missing_in_any_number_of_rows(odd):
 
 
 def test_times_of_day():
-    levels = np.array(["10:14:24", "6:00", "6:00 pm", "2 days 03:00:00", "soon"], dtype=object)
-    codes = np.arange(5)
+    texts = ["10:14:24", "6:00", "6:00 pm", "2 days 03:00:00", "24:00", "100:30:00", "soon"]
+    levels, codes = np.array(texts, dtype=object), np.arange(7)
     days = days_of_clocks(levels, codes)
-    np.testing.assert_allclose(days, [36864 / 86400, 0.25, 0.75, 2.125, np.nan])
-    assert are_clocks(levels[:4], Slips(levels[:4], codes[:4]))
+    of_hours = [1, 4 + 4.5 / 24]
+    np.testing.assert_allclose(days, [36864 / 86400, 0.25, 0.75, 2.125, *of_hours, np.nan])
+    assert are_clocks(levels[:6], Slips(levels[:6], codes[:6]))
     assert not are_clocks(levels, Slips(levels, codes))
-    for texts in (["16:9", "4:3"], ["25:00"], ["10:14:70"], ["12"], []):
+    for texts in (["16:9", "4:3"], ["25:00 PM"], ["10:14:70"], ["12"], []):
         few = np.array(texts, dtype=object)
         assert not are_clocks(few, Slips(few, np.arange(len(few))))
 
@@ -159,6 +171,22 @@ def test_counted_seconds(unit, factor):
     days = days_of_texts(levels, np.array([0, 1, -1]), name)
     np.testing.assert_allclose(days, [19754.25, np.nan, np.nan])
     assert find_count_format(np.array([20240201.0])) is None
+
+
+def test_dates_that_are_written_as_one_number():
+    days = pd.date_range("2024-02-01", periods=60)
+    numbers = np.append(days.strftime("%Y%m%d").astype(float), [0, 99991231, np.nan])
+    name = find_packed_format(numbers, is_named=False)
+    assert name == "yyyymmdd"
+    assert_array_equal(days_of_counts(numbers, name), [*range(19754, 19814), *[np.nan] * 3])
+    read = days_of_texts(np.array(["20240201", "soon"], dtype=object), np.array([0, 1, -1]), name)
+    assert_array_equal(read, [19754, np.nan, np.nan])
+    # Few numbers need a name, and none of them may be another number.
+    assert find_packed_format(numbers[:9], is_named=False) is None
+    assert find_packed_format(numbers[:9], is_named=True) == name
+    for odd in (20240230, 20241301, 20240200, 20240201.5, 7, 2024):
+        assert find_packed_format(np.append(numbers, odd), is_named=True) is None
+        assert np.isnan(days_of_counts(np.array([odd], dtype=float), name)).all()
     assert find_count_format(np.array([1_706_767_200, 3.0])) is None
     assert find_count_format(np.array([np.nan])) is None
 

@@ -374,6 +374,8 @@ def test_columns_of_another_kind():
         encoder.transform(fine.assign(n=[date(2020, 1, 1)]))
     with pytest.raises(ValueError, match=r"'day' held a date in every row .* now holds a number"):
         encoder.transform(fine.assign(day=[3]))
+    with pytest.raises(ValueError, match=r"instance 3\. Convert numbers to dates first"):
+        encoder.transform(fine.assign(day=[3]))
     with pytest.raises(ValueError, match=r"'day' held a date .* '1/2/2020'\. Convert texts"):
         encoder.transform(fine.assign(day=["1/2/2020"]))
     assert_array_equal(encoder.transform(fine.assign(day=["2020-01-01"])), encoder.transform(fine))
@@ -607,6 +609,22 @@ def test_rows_of_python_objects(rows, missing):
     given = [[1.0, missing], [2, 10**400], [3, -(10**400)]]
     table = as_table([rows(row) if rows is list else rows(row, dtype=object) for row in given])
     assert_array_equal(np.asarray(table, dtype=float), [[1, NAN], [2, np.inf], [3, -np.inf]])
+
+
+def test_numbers_that_no_float_can_hold():
+    encoder = TableEncoder().fit(pd.DataFrame({"x": [1.0, 2.0]}))
+    with pytest.warns(UserWarning, match="1 of 2 cells is not a number, for instance '1e400' in"):
+        read = encoder.transform(pd.DataFrame({"x": ["3", "1e400"]}))
+    assert_array_equal(read, [[3], [NAN]])
+
+
+def test_lists_of_polars_are_shown_on_one_line():
+    lists = pl.DataFrame({"c": [[1, 2], [3]]})
+    with pytest.raises(ValueError, match=r"Column 'c' .* for instance \[1, 2\]; drop it"):
+        TableEncoder().fit(lists)
+    encoder = TableEncoder().fit(pl.DataFrame({"c": ["x", "x"]}))
+    with pytest.raises(ValueError, match=r"for instance \[1, 2\]\. Turn it into texts first\.$"):
+        encoder.transform(lists)
 
 
 def test_decimals_that_signal():

@@ -10,6 +10,7 @@ from metasampler.tables._numbers import (
     currencies_of_texts,
     find_number_format,
     numbers_of_texts,
+    unit_of_texts,
 )
 from metasampler.tables._unread import Slips
 
@@ -62,6 +63,19 @@ from metasampler.tables._unread import Slips
         (["6592 1055 4293 7489"], None, None),
         # Below zero, and signs on either side.
         (["5.00-", "$12-", "€-3", "+2 EUR"], "1,234.5", -5),
+        # A dash in place of the cents is not a sign.
+        (["€ 5,-", "-6,-"], "1,234.5", 5),
+        (["Fr. 1'200.-", "Fr. 6.\u2013"], "1,234.5", 1200),
+        (["1.200,\u2014 €", "2,50 €"], "1.234,5", 1200),
+        # Lakhs, signs with a blank, and currencies of Asia.
+        (["₹1,50,000", "₹2,000", "₹12,34,567.5"], "1,234.5", 150_000),
+        (["US $ 5", "US$7.5"], "1,234.5", 5),
+        (["1,200\u5186", "980\u5186"], "1,234.5", 1200),
+        (["\u0e3f12.50", "\u0e3f3"], "1,234.5", 12.5),
+        (["Rp 5.000", "Rp 15.000"], "1.234,5", 5000),
+        (["RP 5", "RP 15"], None, None),
+        # Libraries know the digits of ASCII only.
+        (["\u0661\u0662", "\u0663"], "1,234.5", 12),
         # Each number in a style of its own.
         (["1,200.50", "1.200,50", "3,5", "1.234", "7.25"], "1,234.5 and 1.234,5", 1200.5),
         # Numbers of different things.
@@ -86,6 +100,30 @@ def test_every_written_price_is_read_again(cents, unit):
     assert find_number_format(levels).name == "1,234.5"
     read = numbers_of_texts(levels, np.arange(len(levels)), "1,234.5")
     np.testing.assert_array_equal(read, prices)
+
+
+@pytest.mark.parametrize(
+    ("made", "unit"),
+    [
+        (lambda n: f"{n / 8:.1f} kg", "kg"),
+        (lambda n: f"{n}kg", "kg"),
+        (lambda n: f"{n / 8:.1f} {'mg' if n % 3 else 'g'}", "mg"),
+        (lambda n: f"about {n / 8:.1f}", "about"),
+        (lambda n: f"{n / 8:.2f}" if n > 9 else "<1.3", ""),
+        # Names: codes, addresses, versions, pairs.
+        (lambda n: f"T{n}", None),
+        (lambda n: f"{n}{'ABCDEFGH'[n % 8]}", None),
+        (lambda n: f"10.{n}.1.{n}", None),
+        (lambda n: f"{n / 8:.3f},{n / 7:.3f}", None),
+        (lambda n: f"{n}/{n + 3}", None),
+        (lambda n: f"0{n} kg", None),
+        (lambda n: f"V{n}" if n % 4 == 0 else f"{n / 8:.1f}", None),
+        (lambda n: f"{n % 9} kg", None),
+    ],
+)
+def test_numbers_with_units_that_are_not_known(made, unit):
+    texts = np.array([made(n) for n in range(100, 400)], dtype=object)
+    assert unit_of_texts(texts) == unit
 
 
 def test_several_currencies():
@@ -119,6 +157,10 @@ def test_plain_numbers_beside_words(odd, n_odd, is_number):
     codes = np.concatenate([np.arange(110), np.full(n_odd, 110)])
     found = find_number_format(levels, slips=Slips(levels, codes))
     assert (found is not None) == is_number
+    # Fractions that nearly all differ are numbers even if no cell is odd.
+    texts = np.array([str(n / 2) for n in range(110)], dtype=object)
+    assert find_number_format(texts, slips=Slips(texts, np.arange(110))).name == "1,234.5"
+    assert find_number_format(texts, slips=Slips(texts, np.repeat(np.arange(110), 3))) is None
     # Few levels may be names of classes.
     few = np.array(["1", "2", "3", "other"], dtype=object)
     codes = np.repeat(np.arange(4), [100, 100, 100, 2])

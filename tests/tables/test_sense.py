@@ -1,10 +1,14 @@
 """Column sense: what is planted is found, and real columns raise no false alarm."""
 
+import sys
+from io import StringIO
+
 import numpy as np
 import pandas as pd
 import polars
 import pyarrow
 import pytest
+from sklearn.metrics import average_precision_score
 from sklearn.pipeline import make_pipeline
 
 from metasampler import MesaClassifier
@@ -12,6 +16,8 @@ from metasampler.persistence import load_model, save_model
 from metasampler.tables import TableCleaner, TableEncoder, inspect_columns
 
 N = 600
+
+PACKED = pd.date_range("2024-02-01", periods=400).strftime("%Y%m%d")
 
 
 def make_frame(rng):
@@ -449,6 +455,24 @@ def test_the_first_days_of_a_month():
         ),
         (1_706_767_200 + 977 * np.arange(400), "booked_at", "date", "date", "seconds since 1970"),
         (1_706_767_200 + 977 * np.arange(400), "order", "number", "identifier", None),
+        (
+            1_706_767_200_000 + 977 * np.arange(400),
+            "due_ms",
+            "date",
+            "date",
+            "milliseconds since 1970",
+        ),
+        # One odd cell makes a text of each.
+        (
+            [*map(str, 1_706_767_200 + 977 * np.arange(400)), "soon"],
+            "ts",
+            "date",
+            "date",
+            "seconds since 1970",
+        ),
+        (PACKED.astype(int), "n", "date", "date", "yyyymmdd"),
+        (PACKED, "n", "date", "date", "yyyymmdd"),
+        ([*PACKED, "soon"], "n", "date", "date", "yyyymmdd"),
     ],
 )
 def test_times_that_are_not_written_as_dates(values, name, kind, finding, date_format):
@@ -503,6 +527,59 @@ def test_columns_that_are_nearly_numbers_say_so(rng):
     codes = [f"{code}.{n}" for code in range(250, 450) for n in range(10)]
     assert facts_of([*codes * 2, *["V57", "E812"] * 200]).finding == ""
     assert facts_of([f"{n:05d}" for n in range(300)] * 3 + ["none"] * 200).finding == ""
+
+
+def test_texts_that_are_numbers_or_dates_and_more():
+    facts = facts_of([f"{n / 8:.2f} kg" for n in range(100, 400)] * 3)
+    assert (facts.kind, facts.finding, facts.action) == ("category", "nearly numbers", "used")
+    assert "numbers with 'kg' beside them, for instance '12.50 kg'" in facts.why
+    days = pd.date_range("2024-02-01", periods=300)
+    facts = facts_of([f"{day:%Y-%m-%d} at noon" for day in days])
+    assert (facts.finding, facts.action) == ("nearly dates", "left out")
+    assert "begin with dates, for instance '2024-02-01 at noon', and cannot be read" in facts.why
+    assert facts_of([f"10.{n}.1.{n}" for n in range(100, 300)] * 2).finding == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [("inr", False), ("casino", False), ("orderNo", True), ("orderno", True), ("bill_nr", True)],
+)
+def test_whole_numbers_with_the_name_of_an_identifier(name, is_one, rng):
+    amounts = (rng.lognormal(12, 1, 500) * 100).astype(int)
+    assert (facts_of(amounts, name).finding == "identifier") == is_one
+
+
+def test_texts_without_blanks_between_words(rng):
+    letters = [chr(0x4E00 + n) for n in range(40)]
+    bad = rng.random(800) < 0.2
+    texts = ["".join(rng.choice(letters[:20], 9)) + letters[30] * 2 * odd for odd in bad.tolist()]
+    frame = pd.DataFrame({"remark": texts})
+    assert inspect_columns(frame, bad).columns[0].finding == "free text"
+    numbers = TableEncoder().fit(frame, bad).transform(frame)
+    assert average_precision_score(bad, numbers[:, -1]) > 0.95
+    # Names are shorter.
+    names = pd.DataFrame({"name": ["".join(rng.choice(letters, 3)) for _ in range(400)] * 2})
+    assert inspect_columns(names).columns[0].kind == "category"
+
+
+def test_the_report_fits_a_narrow_screen(rng, monkeypatch):
+    frame, bad = make_frame(rng)
+    report = inspect_columns(frame.assign(price=[f"${n}.5" for n in range(N)], same=1), bad)
+    monkeypatch.setenv("COLUMNS", "80")
+    in_a_file = str(report)
+
+    class Screen(StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(sys, "stdout", Screen())
+    lines = str(report).splitlines()
+    assert max(map(len, lines[1:])) <= 80
+    assert any("encoded: number as text" in line for line in lines)
+    assert any("left out: constant" in line for line in lines)
+    monkeypatch.setenv("COLUMNS", "200")
+    assert str(report) == in_a_file
+    assert max(map(len, in_a_file.splitlines()[1:])) > 80
 
 
 def test_a_new_currency_is_named():

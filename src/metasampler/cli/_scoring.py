@@ -278,11 +278,11 @@ class _WithoutDay:
         """Note that these rows belong to no day."""
         if not self.n_rows:
             return
-        rows = "row has" if self.n_rows == 1 else "rows have"
+        have = "has" if self.n_rows == 1 else "have"
         so = "of no day, and not called" if scorer.per_day else "of no day"
         they = "It is" if self.n_rows == 1 else "They are"
         warn_user(
-            f"{self.n_rows:,} of {self.n_seen:,} {rows} no time in {scorer.time!r}, "
+            f"{self.n_rows:,} of {self.n_seen:,} rows {have} no time in {scorer.time!r}, "
             f"{self.example}. {they} {so}."
         )
 

@@ -257,11 +257,11 @@ def rows_with_class(column: Any, name: Any) -> Any:
             f"column {name!r} has no value in any of {len(known):,} rows.", param_hint="--target"
         )
     if n_missing:
-        rows = "row has" if n_missing == 1 else "rows have"
+        have = "has" if n_missing == 1 else "have"
         # In files some words stand for no value.
         words = "" if column.dtype.kind in "biufcmM" else " None, NA and null are no classes."
         warn_user(
-            f"{n_missing:,} of {len(known):,} {rows} no class in {name!r}, and "
+            f"{n_missing:,} of {len(known):,} rows {have} no class in {name!r}, and "
             f"{'is' if n_missing == 1 else 'are'} left out.{words}"
         )
     return known

@@ -12,6 +12,7 @@ import zlib
 from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from itertools import islice
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,8 @@ class TableFile:
         self._packed = next((packed for packed in PACKED if lower.endswith(packed)), "")
         self._separator = "\t" if lower.removesuffix(self._packed).endswith(".tsv") else ","
         self.encoding = encoding
+        # Lines before the names of the columns.
+        self._n_skipped = 0
         with self._clear_errors():
             if not self.is_parquet:
                 self.encoding = self._find_encoding() if encoding is None else _known(encoding)
@@ -169,9 +172,17 @@ class TableFile:
         import pandas as pd
 
         with self._content() as (content, _), self._refusing_long_rows():
-            return pd.read_csv(
-                content, sep=self._separator, encoding=self.encoding, low_memory=False, **options
-            )
+            return pd.read_csv(content, **self._text_options, **options)
+
+    @property
+    def _text_options(self) -> dict[str, Any]:
+        """How pandas reads the text."""
+        return {
+            "sep": self._separator,
+            "encoding": self.encoding,
+            "skiprows": self._n_skipped,
+            "low_memory": False,
+        }
 
     def _names(self) -> list[str]:
         """Return the first line of a text, as it is: pandas would rename what occurs twice."""
@@ -181,7 +192,12 @@ class TableFile:
             return line.iloc[0].tolist()
 
         names = header()
-        for other in (";", "\t"):
+        if len(names) <= 2 and names[0].lower().startswith("sep="):
+            # Excel's own first line: the separator. It makes two fields if it is the usual one.
+            self._separator = names[0][4:] or self._separator
+            self._n_skipped = 1
+            names = header()
+        for other in (";", "\t", "|"):
             # A single column whose name holds another separator is a table that uses it.
             if len(names) == 1 and other in names[0]:
                 self._separator = other
@@ -227,13 +243,7 @@ class TableFile:
             with self._content() as (content, on_disk):
                 # All columns are read: pandas overlooks rows with too many fields otherwise.
                 reader = pd.read_csv(
-                    content,
-                    sep=self._separator,
-                    encoding=self.encoding,
-                    chunksize=n_rows,
-                    low_memory=False,
-                    index_col=False,
-                    **options,
+                    content, chunksize=n_rows, index_col=False, **self._text_options, **options
                 )
                 while True:
                     with self._refusing_long_rows():
@@ -262,10 +272,10 @@ class TableFile:
             import pandas as pd
 
             with self._content() as (content, _):
-                options: dict[str, Any] = {"sep": self._separator, "encoding": self.encoding}
                 # Only these columns are made into values, which is most of the work.
-                options |= {"usecols": wanted, "chunksize": n_rows, "index_col": False}
-                for chunk in pd.read_csv(content, low_memory=False, **options):
+                options: dict[str, Any] = {"usecols": wanted, "chunksize": n_rows}
+                options |= self._text_options | {"index_col": False}
+                for chunk in pd.read_csv(content, **options):
                     kinds = chunk.dtypes.items()
                     found |= {name: None for name, kind in kinds if kind.kind not in "biuf"}
         return list(found)
@@ -292,7 +302,8 @@ class TableFile:
             texts = io.TextIOWrapper(content, encoding=self.encoding, newline="")
             lines = csv.reader(texts, delimiter=self._separator)
             with suppress(csv.Error, StopIteration):
-                long = next(line for line in lines if len(line) > n_fields)
+                rows = islice(lines, self._n_skipped, None)
+                long = next(line for line in rows if len(line) > n_fields)
                 where = (
                     f" Line {lines.line_num} has {len(long)}: a text with a separator needs quotes."
                 )

@@ -145,7 +145,8 @@ def first_value(column):
         # As a text: polars has moments for which Python has none.
         return str(column.drop_nulls().head(1).to_numpy()[0])
     try:
-        return next(value for value in _one_by_one(column) if not is_missing(value))
+        value = next(value for value in _one_by_one(column) if not is_missing(value))
+        return value.to_list() if _is_polars(value) else value
     except (OverflowError, ValueError):
         # polars has moments, also inside of other values, for which Python has none.
         return str(column.dtype)

@@ -16,11 +16,13 @@ __all__ = [
     "DateFormat",
     "are_clocks",
     "are_nearly_dates",
+    "begin_with_dates",
     "days_of_clocks",
     "days_of_counts",
     "days_of_texts",
     "find_count_format",
     "find_date_format",
+    "find_packed_format",
     "is_count_format",
     "parts_of",
 ]
@@ -43,7 +45,15 @@ _CLOCK = (
     r"(?P<hour>\d\d?):(?P<minute>\d\d)(?::(?P<second>\d\d(?:[.,]\d+)?))?"
     r"(?:\s?(?P<half>[AaPp])\.?\s?[Mm]\.?)?"
 )
-_ZONE = r"(?:\s?(?:Z|UTC|GMT|(?P<ahead>[+-]\d\d(?::?\d\d)?)))?"
+# Hours from UTC: the zones of RFC 822, and those of Europe.
+_ZONES = {
+    **{"EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7},
+    **{"WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "MEZ": 1, "MESZ": 2, "EET": 2, "EEST": 3},
+}
+_ZONE = (
+    rf"(?:\s?(?:Z|UTC|GMT|(?P<zone>{'|'.join(_ZONES)})|(?P<ahead>[+-]\d\d(?::?\d\d)?)(?:\sUTC)?)"
+    r"(?:\[[\w/+-]+\])?)?"
+)
 _TIME = rf"(?:(?:,?[T\s]\s*|:){_CLOCK}{_ZONE})?"
 _PACKED_TIME = rf"[T\s](?P<hour>\d\d):?(?P<minute>\d\d)(?::?(?P<second>\d\d(?:[.,]\d+)?))?{_ZONE}"
 _WEEKDAY = r"(?:[^\W\d_]{2,10}\.?,?\s+)?"
@@ -72,6 +82,8 @@ _YEAR_LAST = tuple(
         r"(?P<first>\d\d)(?P<gap>[-.])(?P<then>\d\d)(?P=gap)(?P<year>\d\d)",
     )
 )
+_BEGIN = re.compile(r"(\d{4}([-/.])\d\d?\2\d\d?|\d\d?([-/.])\d\d?\3\d{4})(?![\d.])\D")
+_NEARLY_ALL = 0.95
 _MONTHS = {
     name: number
     for number, names in enumerate(
@@ -86,6 +98,8 @@ _MONTHS = {
 
 _BY_NAME, _YEAR_DASH, _YEAR_SLASH = "month by name", "year-month-day", "year/month/day"
 _DAY_FIRST, _MONTH_FIRST = "day/month/year", "month/day/year"
+#: The year has two digits: 26-03-31.
+_SHORT_YEAR_FIRST = "short year-month-day"
 # Seconds, and fractions of them, that are counted; 2001 to 2100 in each unit.
 _COUNTS = {
     f"{unit} since 1970": factor
@@ -97,9 +111,17 @@ _COUNTS = {
     )
 }
 _COUNTED = (978_307_200, 4_102_444_800)
+#: 31 March 2026 as 20260331. Some programs write 0 and 99991231 for no date.
+_PACKED = "yyyymmdd"
+_PACKED_RANGE, _PACKED_NOTHING = (19_000_101, 21_001_231), (0, 99_991_231)
+# With fewer different numbers all may be dates by chance.
+_FEWEST_PACKED = 20
 
 #: How dates may be written.
-DATE_FORMATS = (_YEAR_DASH, _YEAR_SLASH, _BY_NAME, _DAY_FIRST, _MONTH_FIRST, *_COUNTS)
+DATE_FORMATS = (
+    *(_YEAR_DASH, _YEAR_SLASH, _BY_NAME, _DAY_FIRST, _MONTH_FIRST),
+    *(*_COUNTS, _SHORT_YEAR_FIRST, _PACKED),
+)
 #: How times of day are written.
 CLOCK = "hour:minute"
 
@@ -110,8 +132,8 @@ class DateFormat(NamedTuple):
     Attributes
     ----------
     name : str
-        ``"year-month-day"``, ``"year/month/day"``, ``"month by name"``, ``"day/month/year"`` or
-        ``"month/day/year"``; any time of day may follow.
+        ``"year-month-day"``, ``"year/month/day"``, ``"month by name"``, ``"day/month/year"``,
+        ``"month/day/year"`` or ``"short year-month-day"``; any time of day may follow.
     is_clear : bool
         Whether no other order of day and month fits as well.
     """
@@ -134,17 +156,23 @@ class _Read(NamedTuple):
     time: np.ndarray
     is_year_last: np.ndarray
     is_named: np.ndarray
+    #: Whether the year has two digits.
+    is_short: np.ndarray
 
     def days(self, name: str) -> np.ndarray:
         """Return days since 1970; NaN where a text is not a date of this format or a clear one."""
         days = np.full(len(self.texts), np.nan)
-        can_be_last = name in (_DAY_FIRST, _MONTH_FIRST)
+        can_be_last = name in (_DAY_FIRST, _MONTH_FIRST, _SHORT_YEAR_FIRST)
         for place in np.flatnonzero((self.month > 0) & (~self.is_year_last | can_be_last)).tolist():
-            month, day = int(self.month[place]), int(self.day[place])
+            year, month, day = int(self.year[place]), int(self.month[place]), int(self.day[place])
             if name == _DAY_FIRST and self.is_year_last[place]:
                 month, day = day, month
+            elif name == _SHORT_YEAR_FIRST and self.is_year_last[place]:
+                if not self.is_short[place]:
+                    continue
+                year, month, day = _whole_year(f"{month:02d}"), day, year % 100
             try:
-                whole = date(int(self.year[place]), month, day).toordinal() - _EPOCH
+                whole = date(year, month, day).toordinal() - _EPOCH
             except ValueError:
                 continue
             ticks = whole * _MICROSECONDS_A_DAY + int(self.time[place])
@@ -156,7 +184,7 @@ def _read(texts) -> _Read:
     """Return what texts hold that look like dates."""
     stripped = [str(text).strip() for text in texts]
     numbers = np.zeros((len(stripped), 4), dtype=np.int64)
-    is_year_last, is_named = np.zeros((2, len(stripped)), dtype=bool)
+    is_year_last, is_named, is_short = np.zeros((3, len(stripped)), dtype=bool)
     for place, text in enumerate(stripped):
         found = _first_match(_CLEAR, text)
         if found is None:
@@ -175,9 +203,10 @@ def _read(texts) -> _Read:
             month, day = int(parts["first"]), int(parts["then"])
         else:
             month, day = int(parts["month"]), int(parts["day"])
+        is_short[place] = len(parts["year"]) == 2
         numbers[place] = _whole_year(parts["year"]), month, day, time
     years, months, days, times = (np.ascontiguousarray(column) for column in numbers.T)
-    return _Read(stripped, years, months, days, times, is_year_last, is_named)
+    return _Read(stripped, years, months, days, times, is_year_last, is_named, is_short)
 
 
 def _first_match(patterns: tuple[re.Pattern, ...], text: str) -> re.Match | None:
@@ -204,9 +233,10 @@ def _time_of(parts: dict[str, str | None]) -> int | None:
         if not 1 <= hour <= 12:
             return None
         hour = hour % 12 + (12 if half in "Pp" else 0)
-    if hour > 23 or minute > 59 or int(second) > 59:
+    # ISO 8601 ends a day at 24:00; second 60 is a leap second.
+    if hour > 24 or minute > 59 or int(second) > 60 or (hour == 24 and (minute or int(second))):
         return None
-    seconds = 3600 * hour + 60 * minute + int(second)
+    seconds = 3600 * (hour - _ZONES.get(parts.get("zone") or "", 0)) + 60 * minute + int(second)
     ahead = (parts.get("ahead") or "").replace(":", "")
     if ahead:
         minutes = 60 * int(ahead[1:3]) + int(ahead[3:] or 0)
@@ -245,7 +275,9 @@ def find_date_format(
     if not len(texts):
         return None
     some = _read(texts[:: max(1, len(texts) // _LOOKED_AT)])
-    names = [_YEAR_DASH] if only_clear else [_YEAR_DASH, _DAY_FIRST, _MONTH_FIRST]
+    names = [_YEAR_DASH]
+    if not only_clear:
+        names += [_DAY_FIRST, _MONTH_FIRST, *[_SHORT_YEAR_FIRST] * bool(some.is_short.any())]
     if min(np.isnan(some.days(name)).mean() for name in names) > 0.5:
         return None
     read = _read(texts)
@@ -262,6 +294,14 @@ def find_date_format(
         return DateFormat(_name_of_clear(read))
     if len(names) == 1:
         return DateFormat(names[0])
+    if _SHORT_YEAR_FIRST in names:
+        # A column has fewer years than days of the month.
+        n_lasts, n_firsts = (len(np.unique(of[read.is_short])) for of in (read.year, read.month))
+        if n_firsts < n_lasts:
+            return DateFormat(_SHORT_YEAR_FIRST)
+        names.remove(_SHORT_YEAR_FIRST)
+        if len(names) == 1:
+            return DateFormat(names[0])
     if order != "auto":
         return DateFormat(_MONTH_FIRST if order == "month-first" else _DAY_FIRST)
     both = read.is_year_last & (read.month > 0)
@@ -277,6 +317,18 @@ def _name_of_clear(read: _Read) -> str:
     if read.is_named[first]:
         return _BY_NAME
     return _YEAR_SLASH if read.texts[first][4] in "/." else _YEAR_DASH
+
+
+def begin_with_dates(texts: np.ndarray) -> bool:
+    """Return whether nearly all texts begin with a date, but go on with something unknown."""
+
+    def count(of) -> int:
+        return sum(_BEGIN.match(str(text).strip()) is not None for text in of)
+
+    some = texts[:: max(1, len(texts) // _LOOKED_AT)]
+    if 2 * count(some) < len(some):
+        return False
+    return count(texts) >= max(_FEWEST_PACKED, _NEARLY_ALL * len(texts))
 
 
 def are_nearly_dates(texts: np.ndarray, slips: Slips) -> np.ndarray | None:
@@ -310,7 +362,7 @@ def days_of_texts(levels: np.ndarray, codes: np.ndarray, name: str) -> np.ndarra
     days : ndarray of float
     """
     days = _read(levels).days(name)
-    if name in _COUNTS:
+    if is_count_format(name):
         counted = np.array([_float(text) for text in levels], dtype=float)
         days = np.where(np.isnan(days), days_of_counts(counted, name), days)
     # The last entry is for missing values, whose code is -1.
@@ -330,14 +382,45 @@ def find_count_format(numbers: np.ndarray) -> str | None:
     return None
 
 
+def find_packed_format(numbers: np.ndarray, is_named: bool) -> str | None:
+    """Return "yyyymmdd" if numbers are dates written without a sign, such as 20260331, or None.
+
+    ``is_named`` says whether the column has the name of a time. Few numbers may be dates by chance.
+    """
+    known = np.unique(numbers[np.isfinite(numbers)])
+    known = known[~np.isin(known, _PACKED_NOTHING)]
+    low, high = _PACKED_RANGE
+    if not len(known) or known[0] < low or known[-1] > high:
+        return None
+    if (len(known) < _FEWEST_PACKED and not is_named) or np.isnan(_days_of_packed(known)).any():
+        return None
+    return _PACKED
+
+
+def _days_of_packed(numbers: np.ndarray) -> np.ndarray:
+    """Return dates such as 20260331 as days since 1970; NaN for numbers that are no dates."""
+    low, high = _PACKED_RANGE
+    with np.errstate(invalid="ignore"):
+        known = (numbers >= low) & (numbers <= high) & (numbers == np.floor(numbers))
+    whole = np.where(known, numbers, low).astype(np.int64)
+    years, months, days = whole // 10_000, whole // 100 % 100, whole % 100
+    known &= (months >= 1) & (months <= 12) & (days >= 1)
+    first = ((years - 1970) * 12 + np.where(known, months, 1) - 1).astype("datetime64[M]")
+    dates = first.astype("datetime64[D]") + (days - 1)
+    known &= dates.astype("datetime64[M]") == first
+    return np.where(known, dates.astype(np.int64).astype(float), np.nan)
+
+
 def is_count_format(name: str | None) -> bool:
-    """Return whether dates of this format are counted since 1970."""
-    return name in _COUNTS
+    """Return whether dates of this format are numbers."""
+    return name in _COUNTS or name == _PACKED
 
 
 def days_of_counts(numbers: np.ndarray, name: str | None) -> np.ndarray:
-    """Return counted seconds, or fractions of them, as days; those far from today are missing."""
+    """Return dates that are numbers as days since 1970; those far from today are missing."""
     assert name is not None
+    if name == _PACKED:
+        return _days_of_packed(numbers)
     seconds = numbers / _COUNTS[name]
     with np.errstate(invalid="ignore"):
         plausible = (seconds >= 0) & (seconds < _COUNTED[1])
@@ -353,7 +436,10 @@ def _float(text) -> float:
 
 # ---------------------------------------------------------------------- times of day
 
-_TIME_OF_DAY = re.compile(rf"(?:(?P<days>-?\d+) days?,? \+?)?{_CLOCK}")
+# Durations may have more hours than a day.
+_TIME_OF_DAY = re.compile(
+    r"(?:(?P<days>-?\d+) days?,? \+?)?" + _CLOCK.replace(r"\d\d?", r"\d{1,3}", 1)
+)
 
 
 def are_clocks(levels: np.ndarray, slips: Slips) -> bool:
@@ -376,9 +462,13 @@ def _clocks(levels: np.ndarray) -> np.ndarray:
     days = np.full(len(levels), np.nan)
     for place, text in enumerate(levels):
         found = _TIME_OF_DAY.fullmatch(str(text).strip())
-        time = None if found is None else _time_of(found.groupdict())
-        if found is not None and time is not None:
-            days[place] = int(found["days"] or 0) + time / _MICROSECONDS_A_DAY
+        if found is None:
+            continue
+        hours = int(found["hour"])
+        more = hours // 24 if not found["half"] and hours > 23 else 0
+        time = _time_of(found.groupdict() | {"hour": str(hours - 24 * more)})
+        if time is not None:
+            days[place] = int(found["days"] or 0) + more + time / _MICROSECONDS_A_DAY
     return days
 
 

@@ -206,7 +206,7 @@ def read_numbers(column, name, kind: str, written: str | None = None) -> np.ndar
         note_read(name, values)
         return days_of_counts(values, written) if is_counted else values
     if found != "category":
-        _refuse(column, name, f"a {kind}", found)
+        _refuse(column, name, f"a {kind}", found, _HINTS.get((kind, found), ""))
     levels, codes = texts_of(column)
     is_formatted = written is not None
     if kind == "duration":
@@ -227,6 +227,8 @@ def read_numbers(column, name, kind: str, written: str | None = None) -> np.ndar
                 "digits. They are taken as standing between thousands. If they are decimal commas, "
                 "write points",
             )
+    # "1e400" is no number that a float can hold.
+    values = np.where(np.isinf(values), np.nan, values)
     note_unread(name, kind, values, levels, codes, were_texts=is_formatted)
     return values
 
@@ -247,9 +249,20 @@ def _written_date(column, name, levels, codes) -> str:
     return written.name
 
 
+_HINTS = {
+    ("date", "number"): "Convert numbers to dates first, for instance by "
+    'pandas.to_datetime(column, unit="s").',
+    ("number", "date"): "Convert dates to the numbers that they stand for first.",
+}
+
+
 def _refuse(column, name, held: str, found: str, hint: str = "") -> NoReturn:
     now = "something else" if found == "other" else f"a {found}"
-    if found == "other" and type(column).__module__.startswith("polars"):
+    own = ("List", "Array", "Struct", "Object", "Binary")
+    is_foreign = type(column).__module__.startswith("polars") and not str(column.dtype).startswith(
+        own
+    )
+    if found == "other" and is_foreign:
         hint = (
             "polars has no type for periods and intervals of pandas: convert them in pandas, "
             "periods by dt.to_timestamp(), intervals by astype(str)."

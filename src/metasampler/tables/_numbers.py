@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,17 +18,18 @@ __all__ = [
     "currencies_of_texts",
     "find_number_format",
     "numbers_of_texts",
+    "unit_of_texts",
 ]
 
 # Currencies that are written out; other letters beside a number may name something else.
 _LETTERS = (
     "AED|ARS|AUD|BGN|BRL|CAD|CHF|CLP|CNY|COP|CZK|DKK|EGP|EUR|GBP|HKD|HUF|IDR|ILS|INR|ISK|JPY|KES|"
-    "KRW|MXN|MYR|NGN|NOK|NZD|PHP|PKR|PLN|RON|RUB|SAR|SEK|SGD|THB|TRY|TWD|UAH|USD|VND|ZAR|"
-    r"kr\.?|zł|zl|kč|rs\.?|s?fr\.|\u0440\u0443\u0431\.?"
+    "KRW|MXN|MYR|NGN|NOK|NZD|PHP|PKR|PLN|RMB|RON|RUB|SAR|SEK|SGD|THB|TRY|TWD|UAH|USD|VND|ZAR|"
+    r"kr\.?|zł|zl|kč|rs\.?|(?-i:Rp\.?)|s?fr\.|euros?|dollars?|\u0440\u0443\u0431\.?|\u5143|\u5186|\uc6d0"
 )
 # Signs of currencies have a block of their own in Unicode, but for the oldest.
 _CURRENCY = (
-    r"(?:(?<![^\W\d_])[A-Z]{1,3})?\$|[¢£¤¥\u20a0-\u20cf]"
+    r"(?:(?<![^\W\d_])[A-Z]{1,3}\s?)?\$|[¢£¤¥\u0e3f\u20a0-\u20cf]"
     rf"|(?<![^\W\d_])(?:{_LETTERS})(?![^\W\d_])"
 )
 _UNIT = re.compile(rf"^({_CURRENCY})|({_CURRENCY}|%)$", re.IGNORECASE)
@@ -37,13 +39,17 @@ _CODES = {
     **{"us$": "USD", "r$": "BRL", "a$": "AUD", "au$": "AUD", "c$": "CAD", "ca$": "CAD"},
     **{"nz$": "NZD", "hk$": "HKD", "s$": "SGD", "sg$": "SGD", "nt$": "TWD", "mx$": "MXN"},
     **{"kr": "kr", "zł": "PLN", "zl": "PLN", "kč": "CZK", "rs": "INR", "fr": "CHF", "sfr": "CHF"},
-    **{"\u0440\u0443\u0431": "RUB"},
+    **{"\u0440\u0443\u0431": "RUB", "\u0e3f": "THB", "rp": "IDR", "rmb": "CNY"},
+    **{"euro": "EUR", "euros": "EUR", "dollar": "USD", "dollars": "USD"},
+    **{"\u5143": "CNY", "\u5186": "JPY", "\uc6d0": "KRW"},
 }
 # Signs that look like the minus or the apostrophe of a keyboard.
 _PLAIN_SIGNS = str.maketrans(
     dict.fromkeys("\u2212\u2010\u2011\u2012\u2013\ufe63\uff0d", "-")
     | dict.fromkeys("\u2019\u2018\u02bc\u00b4`", "'")
 )
+# A dash in place of the cents, as in 5,- for 5,00, is not a sign.
+_NO_CENTS = re.compile(r"(?<=\d)[.,](-{1,2}|\u2014)$")
 _GAPS = re.compile(r"[-+]?\d{1,3}([\s']\d{3})+([.,]\d*)?")
 
 _POINT, _COMMA = "1,234.5", "1.234,5"
@@ -51,7 +57,11 @@ _POINT, _COMMA = "1,234.5", "1.234,5"
 _STYLES = {
     _POINT: (
         ",",
-        re.compile(r"[-+]?(([1-9]\d{0,2}(,\d{3})+|\d+)(\.\d*)?|\.\d+)([eE][-+]?\d+)?"),
+        # Also in lakhs and crores: 1,50,000.
+        re.compile(
+            r"[-+]?(([1-9]\d{0,2}(,\d{3})+|[1-9]\d?(,\d\d)+,\d{3}|\d+)(\.\d*)?|\.\d+)"
+            r"([eE][-+]?\d+)?"
+        ),
     ),
     _COMMA: (
         ".",
@@ -64,7 +74,11 @@ _MIXED = f"{_POINT} and {_COMMA}"
 #: How numbers may be written.
 NUMBER_FORMATS = (*_STYLES, _MIXED)
 
-_PLAIN = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
+# As libraries read them: with the digits of ASCII.
+_PLAIN = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+_WITH_UNIT = re.compile(
+    r"(?P<before>[^\d\s.,+-]{0,6}\s?)(?P<number>[-+]?\d[\d.,]*)(?P<after>\s?[^\d.,+-]{0,8})"
+)
 _LEADING_ZERO = re.compile(r"[-+]?0\d")
 _DOT_BEFORE_THREE = re.compile(r"[-+]?(\d+|[1-9]\d{0,2}(\.\d{3})+)")
 _ONE_BEFORE_THREE = re.compile(r"[-+]?\d{1,3}[.,]\d{3}")
@@ -75,6 +89,9 @@ _LOOKED_AT = 500
 
 # Plain numbers with fewer distinct values, among other texts, may be names of classes.
 _FEWEST_PLAIN = 20
+
+# Texts are numbers with units if nearly all are, and there are few units.
+_NEARLY_ALL, _MOST_UNITS = 0.95, 5
 
 
 class NumberFormat(NamedTuple):
@@ -99,11 +116,12 @@ def _split(text: str) -> tuple[str, str]:
     text, unit, sign = text.strip(), "", ""
     # A sign or the brackets of accountants stand outside of the unit or inside of it.
     for _ in range(2):
+        text = _NO_CENTS.sub("", text)
         if not sign:
             text, sign = _without_sign(text)
         found = None if unit else _UNIT.search(text)
         if found:
-            unit = found.group().casefold().rstrip(".")
+            unit = "".join(found.group().casefold().rstrip(".").split())
             text = (text[: found.start()] + text[found.end() :]).strip()
     bare = sign + text
     return _CODES.get(unit, unit.upper()), re.sub(r"[\s']", "", bare) if _GAPS.fullmatch(
@@ -126,7 +144,8 @@ def find_number_format(texts: np.ndarray, *, slips: Slips | None = None) -> Numb
 
     Libraries read plain numbers themselves. If texts look like plain numbers, or have leading
     zeros, they are names of something. So some text must have a unit or a separator, or else some
-    texts must be no numbers at all, such as "unknown", for which a library gives up.
+    texts must be no numbers at all, such as "unknown", for which a library gives up. Only fractions
+    that nearly all differ are numbers without such a sign.
 
     Parameters
     ----------
@@ -159,7 +178,11 @@ def find_number_format(texts: np.ndarray, *, slips: Slips | None = None) -> Numb
     if all(_PLAIN.fullmatch(given[place]) for place in read):
         others = [given[place] for place in np.flatnonzero(~is_read)]
         words = [text for place, text in enumerate(given) if told[place] and not is_read[place]]
-        if not others or len(bare) < _FEWEST_PLAIN or _may_be_codes(words, bare, is_read, slips):
+        if len(bare) < _FEWEST_PLAIN or _may_be_codes(words, bare, is_read, slips):
+            return None
+        if not others and not (
+            _are_fractions(bare) and slips is not None and slips.nearly_all_differ(is_read)
+        ):
             return None
     currencies = tuple(sorted(units - {"", "%"}))
     # A currency has no three decimals: 1.000 € are a thousand.
@@ -192,8 +215,11 @@ def _may_be_codes(words: list[str], plain: list[str], is_read: np.ndarray, slips
         return False
     if any(any(map(str.isalpha, word)) for word in with_digits):
         return True
-    n_fractions = sum("." in text for text in plain)
-    return 2 * n_fractions < len(plain) and not slips.nearly_all_differ(is_read)
+    return not _are_fractions(plain) and not slips.nearly_all_differ(is_read)
+
+
+def _are_fractions(plain: list[str]) -> bool:
+    return 2 * sum("." in text for text in plain) >= len(plain)
 
 
 def are_nearly_numbers(texts: np.ndarray, slips: Slips) -> np.ndarray | None:
@@ -201,6 +227,9 @@ def are_nearly_numbers(texts: np.ndarray, slips: Slips) -> np.ndarray | None:
 
     The texts are those of a column for which `find_number_format` finds none.
     """
+    some = texts[:: max(1, len(texts) // _LOOKED_AT)]
+    if 2 * sum(_is_number(_split(str(text))[1]) for text in some) < len(some):
+        return None
     split = [_split(str(text))[1] for text in texts]
     is_read = np.array([_is_number(bare) for bare in split])
     unread = slips.unread_if_few(~is_read)
@@ -211,6 +240,34 @@ def are_nearly_numbers(texts: np.ndarray, slips: Slips) -> np.ndarray | None:
     plain = [split[place] for place in np.flatnonzero(is_read)]
     words = [str(texts[place]) for place in np.flatnonzero(unread)]
     return None if _may_be_codes(words, plain, is_read, slips) else unread
+
+
+def unit_of_texts(texts: np.ndarray) -> str | None:
+    """Return the unit of texts that are numbers with units which are not known; None for names.
+
+    ``"3.5 kg"`` is such a text. Names may hold numbers, too: these are whole, and come after
+    letters. Texts with fractions but without a unit have the unit ``""``.
+    """
+    some = texts[:: max(1, len(texts) // _LOOKED_AT)]
+    if 2 * sum(_WITH_UNIT.fullmatch(str(text).strip()) is not None for text in some) < len(some):
+        return None
+    found = [_WITH_UNIT.fullmatch(str(text).strip()) for text in texts]
+    parts = [part for part in found if part and _is_number(part["number"])]
+    if len(parts) < max(_FEWEST_PLAIN, _NEARLY_ALL * len(texts)):
+        return None
+    if any(_LEADING_ZERO.match(part["number"]) for part in parts):
+        return None
+    units = Counter((part["before"].strip(), part["after"].strip()) for part in parts)
+    n_fractions = sum(bool(re.search(r"[.,]\d", part["number"])) for part in parts)
+    if len(units) > _MOST_UNITS or len({part["number"] for part in parts}) < _FEWEST_PLAIN:
+        return None
+    if 2 * n_fractions < len(parts) and any(before or not after for before, after in units):
+        return None
+    # Beside plain numbers, those after letters are codes.
+    if ("", "") in units and any(any(map(str.isalpha, before)) for before, _ in units):
+        return None
+    (before, after), _ = units.most_common(1)[0]
+    return before or after
 
 
 def _is_number(text: str) -> bool:

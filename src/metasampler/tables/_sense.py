@@ -8,6 +8,8 @@ seen. A *number as text*, such as a price, can be read. *Free text* is more than
 """
 
 import re
+import shutil
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from io import StringIO
@@ -31,21 +33,25 @@ from metasampler.tables._dates import (
     PARTS,
     are_clocks,
     are_nearly_dates,
+    begin_with_dates,
     days_of_clocks,
     days_of_counts,
     days_of_texts,
     find_count_format,
     find_date_format,
+    find_packed_format,
     parts_of,
 )
 from metasampler.tables._dependence import find_dependence
 from metasampler.tables._frames import as_table
 from metasampler.tables._numbers import (
+    NumberFormat,
     Separators,
     are_nearly_numbers,
     currencies_of_texts,
     find_number_format,
     numbers_of_texts,
+    unit_of_texts,
 )
 from metasampler.tables._text import is_free_text, words_a_text
 from metasampler.tables._unread import Slips
@@ -65,6 +71,7 @@ _LEAK = 0.8
 
 # A report has at most this many lines for columns.
 _MOST_LINES = 30
+_WIDTH, _LEAST_WIDTH = 110, 72
 
 # Whole numbers that all differ and lie this close may count something.
 _LIE_APART = 10
@@ -76,8 +83,15 @@ _MOST_CLASSES = 100
 _MOST_POSITIVES, _MOST_OTHERS, _BINS = 5_000, 20_000, 64
 
 _ID_NAME = re.compile(r"(^|[\W_])(id|ids|uuid|guid|key|pk)$|[a-z]I[dD]$|^(id|uuid|guid)[\W_]", re.I)
-_TIME_NAME = re.compile(r"time|date|stamp|epoch|(^|[\W_])(ts|at|when)([\W_]|$)", re.I)
-_NUMBER_NAME = re.compile(r"(no|nr|num|nbr|number|index|ref|reference|serial|unnamed: \d+)$", re.I)
+_TIME_NAME = re.compile(
+    r"time|date|stamp|epoch|(^|[\W_])(ts|at|when|due|dob|born|created|since|until|m?s)([\W_]|$)",
+    re.I,
+)
+_NUMBER_NAME = re.compile(
+    r"((?i:(^|[\W_])(no|nr|num|nbr|ref|index|idx))|[a-z](No|Nr|Num|Nbr|Ref|Index)"
+    r"|(?i:number|reference|serial|unnamed: \d+)"
+    r"|^(?i:(order|invoice|customer|client|account|case|claim|ticket|policy|row)(no|nr|num|ref)))$"
+)
 
 
 @dataclass(frozen=True)
@@ -197,13 +211,20 @@ class ColumnReport:
         from rich.table import Table
         from rich.text import Text
 
+        width = _width_of_screen()
         table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
-        for name in ("column", "holds", "finding", "action", "why"):
+        is_wide = width >= _WIDTH
+        table.add_column("column", overflow="fold", max_width=None if is_wide else 20)
+        for name in ("holds", "finding", "action") if is_wide else ("finding",):
             table.add_column(name, overflow="fold")
-        for row in self._lines(found):
-            table.add_row(*map(Text, row))
+        table.add_column("why", overflow="fold")
+        for name, holds, finding, action, why in self._lines(found):
+            # On a narrow screen the reason needs the room.
+            short = ": ".join(filter(None, [action, finding or holds]))
+            facts = (holds, finding, action) if is_wide else (short,)
+            table.add_row(*map(Text, (name, *facts, why)))
         stream = StringIO()
-        console = Console(file=stream, width=110, color_system=None)
+        console = Console(file=stream, width=width, color_system=None)
         odd = "" if found or self.repeats else " Nothing odd was found."
         console.print(f"{line}{odd}", soft_wrap=True, markup=False, highlight=False)
         console.print(table)
@@ -226,6 +247,13 @@ class ColumnReport:
         return lines + [_line(each, _BECOMES[kind]) for kind, each in of_kind.items()]
 
     __repr__ = __str__
+
+
+def _width_of_screen() -> int:
+    """Return the letters of a line: those of the terminal, if the output is one."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return _WIDTH
+    return min(_WIDTH, max(_LEAST_WIDTH, shutil.get_terminal_size((_WIDTH, 24)).columns))
 
 
 #: What columns without a finding become.
@@ -442,9 +470,10 @@ def _look(
         date = find_date_format(levels, dates, slips=slips)
         number = None if date else find_number_format(levels, slips=slips)
         texts = levels, codes
-        if date:
-            date_format = date.name
-            kind, values = "date", days_of_texts(levels, codes, date.name)
+        date_format = date.name if date else _counted_format(name, levels, codes, number)
+        if date_format:
+            kind, number = "date", None
+            values = days_of_texts(levels, codes, date_format)
         elif number:
             kind, values = "number", numbers_of_texts(levels, codes, number.name)
         elif are_clocks(levels, slips):
@@ -457,8 +486,8 @@ def _look(
             unread = _unread_cells(values, levels, codes, kind)
     else:
         values = numbers_of(column, kind)
-        if kind == "number" and _TIME_NAME.search(str(name)):
-            date_format = find_count_format(values)
+        if kind == "number":
+            date_format = _format_of_counts(name, values)
             if date_format:
                 kind, values = "date", days_of_counts(values, date_format)
     if kind not in ("category", "text"):
@@ -542,12 +571,32 @@ def _look(
     if kind == "text":
         why = (
             f"{len(levels):,} different texts of {words_a_text(levels):.0f} words on average. "
-            "Becomes topics and, in a classifier of this package, a score by its words."
+            "Becomes topics and, in a classifier of this package, a score by its words. "
+            "text='ignore' in TableCleaner (--text ignore) leaves it out."
         )
         return found("free text", "encoded", why)
     if nearly:
         return found(nearly[0], "used", f"{facts.why} {nearly[1]}")
     return facts
+
+
+def _format_of_counts(name, numbers: np.ndarray) -> str | None:
+    """Return how dates are written as the numbers of a column, or None."""
+    is_named = bool(_TIME_NAME.search(str(name)))
+    counted = find_count_format(numbers) if is_named else None
+    return counted or find_packed_format(numbers, is_named)
+
+
+def _counted_format(name, levels, codes, number: NumberFormat | None) -> str | None:
+    """Return how dates are written as numbers in the texts of a column, or None."""
+    if number is None:
+        # Texts that are all plain numbers have no format.
+        if not all(map(str.isdigit, levels)):
+            return None
+        return _format_of_counts(name, numbers_of_texts(levels, codes, None))
+    if number.currencies:
+        return None
+    return _format_of_counts(name, numbers_of_texts(levels, codes, number.name))
 
 
 def _nearly(levels: np.ndarray, codes: np.ndarray, slips: Slips) -> tuple[str, str] | None:
@@ -563,7 +612,20 @@ def _nearly(levels: np.ndarray, codes: np.ndarray, slips: Slips) -> tuple[str, s
             f"{count:,} of {np.count_nonzero(codes >= 0):,} cells are not {what}, for instance "
             f"{example!r} in row {first + 1:,}: make them missing values to use the others."
         )
-    return None
+    shown = str(levels[codes[codes >= 0][0]])[:40]
+    if begin_with_dates(levels):
+        return "nearly dates", (
+            f"Its texts begin with dates, for instance {shown!r}, and cannot be read: write them "
+            "as 2026-03-31 08:30."
+        )
+    unit = unit_of_texts(levels)
+    if unit is None:
+        return None
+    beside = f" with {unit!r} beside them" if unit else ""
+    return "nearly numbers", (
+        f"Its texts are numbers{beside}, for instance {shown!r}. "
+        "If they measure something, write numbers alone."
+    )
 
 
 def _unread_cells(values: np.ndarray, levels, codes, kind: str) -> str:

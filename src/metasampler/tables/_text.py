@@ -4,6 +4,7 @@ import re
 import warnings
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
@@ -36,6 +37,8 @@ _FEWEST_OF_CLASS, _MOST_CLASSES = 10, 10
 
 _TOKEN = r"(?u)\b\w\w+\b"
 _WORD = re.compile(r"(?u)\b[^\W\d_]{2,}\b")
+# Chinese and Japanese have no blanks between words, which have about two letters.
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]{2,}")
 
 
 def is_free_text(levels, n_known: int) -> bool:
@@ -56,7 +59,17 @@ def is_free_text(levels, n_known: int) -> bool:
 def words_a_text(levels) -> float:
     """Return the mean number of words of some texts; numbers are not words."""
     some = _smallest_keys(levels, 1000)
-    return sum(len(_WORD.findall(text)) for text in some) / max(1, len(some))
+    return sum(map(_count_words, some)) / max(1, len(some))
+
+
+def _count_words(text: str) -> float:
+    unspaced = _UNSPACED.findall(text)
+    return len(_WORD.findall(_UNSPACED.sub(" ", text))) + sum(map(len, unspaced)) / 2
+
+
+def _spaced(text: str) -> str:
+    """Return a text with a blank after each pair of letters that has none between words."""
+    return _UNSPACED.sub(lambda found: f" {' '.join(map(''.join, pairwise(found[0])))} ", text)
 
 
 def _key(text: str) -> bytes:
@@ -123,7 +136,7 @@ class TextModel:
     def weighted(self, texts: list[str]):
         """Return the weights of the words of each text, as rows of length one."""
         counter = CountVectorizer(token_pattern=_TOKEN, vocabulary=self.words, dtype=np.float64)
-        counts = sparse.csr_matrix(counter.transform(texts))
+        counts = sparse.csr_matrix(counter.transform(map(_spaced, texts)))
         counts.sort_indices()
         counts.data = (1 + np.log(counts.data)) * self.weights[counts.indices]
         lengths = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
@@ -151,7 +164,7 @@ def learn_text(levels, of_classes: dict | None = None) -> TextModel | None:
     texts = _smallest_keys(levels, _MOST_TEXTS)
     counts = CountVectorizer(token_pattern=_TOKEN, dtype=np.float64)
     try:
-        table = counts.fit_transform(texts)
+        table = counts.fit_transform(map(_spaced, texts))
     except ValueError:  # no words at all
         return None
     words = counts.get_feature_names_out()

@@ -10,6 +10,7 @@ from metasampler.tables._dates import (
     days_of_texts,
     find_count_format,
     find_date_format,
+    find_packed_format,
     is_count_format,
 )
 from metasampler.tables._numbers import numbers_of_texts
@@ -102,7 +103,7 @@ def time_numbers(
         numbers = numbers_of(column, found)
         counted = kind if is_count_format(kind) else None
         if kind is None:
-            counted = find_count_format(numbers)
+            counted = find_count_format(numbers) or find_packed_format(numbers, is_named=True)
         if found == "number" and counted:
             numbers, found = days_of_counts(numbers, counted), counted
     else:
@@ -129,7 +130,7 @@ def _kind_of_texts(levels: np.ndarray, codes: np.ndarray, dates: str) -> str | N
     numbers = numbers_of_texts(levels, np.arange(len(levels)), None)
     if not slips.are_rare(np.isnan(numbers)):
         return None
-    return find_count_format(numbers) or "number"
+    return find_count_format(numbers) or find_packed_format(numbers, is_named=True) or "number"
 
 
 def _first_unread(levels: np.ndarray) -> str:
