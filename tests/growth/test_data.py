@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metasampler.growth import RandomStreams, Stream, group_keys
+from metasampler.growth import RandomStreams, Stream, find_minority, group_keys
 
 
 @settings(max_examples=50)
@@ -242,3 +242,8 @@ def test_sampled_evaluation_rows_give_the_class_ratio_of_all(imbalanced, make, m
     codes, weights = growth.data.evaluation_rows("train").codes, growth.weights("train")
     shares = np.bincount(codes, weights) / weights.sum()
     np.testing.assert_allclose(shares, growth.data.counts / growth.data.counts.sum())
+
+
+def test_the_last_of_equally_small_classes_is_the_minority():
+    assert find_minority(np.array([0, 1]), np.array([5, 5])) == 1
+    assert find_minority(np.array(["a", "b", "c", "d"]), np.array([2, 9, 2, 5])) == 2
