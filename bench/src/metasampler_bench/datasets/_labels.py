@@ -126,7 +126,7 @@ def _find_label(positive: Any, names: list[Any], what: str) -> int:
         return as_text.index(str(positive))
     shown = ", ".join(map(repr, names[:12])) + (", ..." if len(names) > 12 else "")
     raise ValueError(
-        f"positive={positive!r} is not a class of {what}.{near_matches(positive, names)} "
+        f"positive={positive!r} is not a class of {what[0].lower()}{what[1:]}.{near_matches(positive, names)} "
         f"Classes: {shown}."
     )
 
