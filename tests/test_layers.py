@@ -16,7 +16,8 @@ BENCH = ROOT / "bench" / "src" / "metasampler_bench"
 _WITH_BENCH = pytest.mark.skipif(not BENCH.is_dir(), reason="the bench is not there")
 
 #: Helpers of the root package, which every package may import.
-FREE = {"_docs", "_json", "_pipelines", "_running", "_sklearn_compat", "_warnings", "_writing"}
+FREE = {"_dask_token", "_docs", "_json", "_pipelines", "_running", "_sklearn_compat", "_warnings"}
+FREE |= {"_writing"}
 
 #: The packages that the code of each may import at the top of a file, and inside a function.
 ALLOWED = {

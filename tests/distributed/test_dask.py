@@ -8,6 +8,7 @@ import sys
 import textwrap
 import time
 from contextlib import suppress
+from copy import deepcopy
 from itertools import count
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import pytest
 from lightgbm import LGBMClassifier
 from parted import assert_same_fit, make_frame, make_hist, make_linear, uneven
 from sklearn.base import clone
+from sklearn.datasets import make_classification
 from sklearn.ensemble import (
     AdaBoostClassifier,
     HistGradientBoostingClassifier,
@@ -30,12 +32,15 @@ pytest.importorskip("distributed", reason="the extra dask is not installed")
 import dask
 import dask.array as da
 import dask.dataframe as dd
+from dask import delayed
+from dask.base import tokenize
 from distributed import Client, LocalCluster
 
 from metasampler import MesaClassifier, ensemble
 from metasampler.distributed import DaskMesaClassifier
 from metasampler.growth import Growth
 from metasampler.large import Journal, _cluster, _dask_rows
+from metasampler.meta import MetaSampler
 from metasampler.persistence.values import from_bytes, to_bytes
 
 pytestmark = [
@@ -510,7 +515,7 @@ def test_errors_are_clear(client):
         DaskMesaClassifier(client=client).fit(ddf)
     with pytest.raises(ValueError, match="label='target' is not a column"):
         DaskMesaClassifier(client=client, label="target").fit(ddf)
-    with pytest.raises(ValueError, match="pass neither y nor sample_weight"):
+    with pytest.raises(ValueError, match="pass neither y, sample_weight, groups nor time"):
         DaskMesaClassifier(client=client, label="label").fit(ddf, ddf["label"])
     only = partitioned(frame[frame["label"] == "no"], 2)
     with pytest.raises(ValueError, match="only one class, 'no'"):
@@ -529,6 +534,23 @@ def test_errors_are_clear(client):
     broken = dd.from_pandas(pd.DataFrame({"x": [1.0, 2.0], "label": ["a", None]}), npartitions=1)
     with pytest.raises(ValueError, match="Labels are missing in 'label'"):
         DaskMesaClassifier(client=client, label="label").fit(broken)
+
+
+def test_fits_with_the_same_parameters_are_told_apart(client):
+    X, y = make_classification(900, weights=[0.8], random_state=0)
+    clf = MesaClassifier.from_preset("fast", random_state=0)
+    one, other = clone(clf).fit(X, y), clone(clf).fit(X[300:], y[300:])
+    assert tokenize(one) == tokenize(deepcopy(one)) != tokenize(other)
+    assert tokenize(clf) != tokenize(one)
+    decided = deepcopy(one).set_threshold(0.9)
+    assert tokenize(decided) != tokenize(one)
+    sampler = MetaSampler(n_estimators=3)
+    assert tokenize(sampler) == tokenize(clone(sampler)) != tokenize(MetaSampler(n_estimators=4))
+    # Both are asked while the answer of the first is still there.
+    rows = da.from_array(X, chunks=(300, 20))
+    asked = [client.compute(delayed(each.predict_proba)(rows)) for each in (one, other)]
+    for fitted, answer in zip((one, other), client.gather(asked), strict=True):
+        np.testing.assert_array_equal(answer, fitted.predict_proba(X))
 
 
 def test_groups_of_rows_stay_together_as_in_memory(client):

@@ -111,7 +111,9 @@ def test_columns_and_classes_that_are_not_there(frame, tmp_path):
         load(frame)
     with pytest.raises(ValueError, match=r"no column 'Frauds'\. Did you mean 'fraud'.*amount"):
         load(frame, target="Frauds")
-    with pytest.raises(ValueError, match=r"'Yes' is not a class of the target.*Did you mean 'yes'.*'no', 'yes'"):
+    with pytest.raises(
+        ValueError, match=r"'Yes' is not a class of the target.*Did you mean 'yes'.*'no', 'yes'"
+    ):
         load(frame, target="fraud", positive="Yes")
     with pytest.raises(ValueError, match="several columns 'fraud'"):
         load(pd.concat([frame, frame], axis=1), target="fraud")

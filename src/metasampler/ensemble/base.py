@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from metasampler._dask_token import dask_token
 from metasampler._docs import shared_docs
 from metasampler._running import progress_bar
 from metasampler._sklearn_compat import Interval, StrOptions, fit_context
@@ -70,6 +71,9 @@ class BaseEnsemble(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
+
+    def __dask_tokenize__(self):
+        return dask_token(self)
 
     def _base_estimator(self):
         """Return the base estimator, or a list of them; None means a decision tree."""

@@ -14,6 +14,7 @@ import sklearn
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from metasampler._dask_token import dask_token
 from metasampler._sklearn_compat import check_parameters
 from metasampler._warnings import warn_user
 from metasampler.growth import (
@@ -185,6 +186,9 @@ class MetaSampler(BaseEstimator):
     n_jobs: int | None = None
     random_state: Any = None
     verbose: int = 0
+
+    def __dask_tokenize__(self):
+        return dask_token(self)
 
     def fit(
         self,

@@ -125,8 +125,9 @@ def _find_label(positive: Any, names: list[Any], what: str) -> int:
     if as_text.count(str(positive)) == 1:
         return as_text.index(str(positive))
     shown = ", ".join(map(repr, names[:12])) + (", ..." if len(names) > 12 else "")
+    owner = what[0].lower() + what[1:]
     raise ValueError(
-        f"positive={positive!r} is not a class of {what[0].lower()}{what[1:]}.{near_matches(positive, names)} "
+        f"positive={positive!r} is not a class of {owner}.{near_matches(positive, names)} "
         f"Classes: {shown}."
     )
 
