@@ -30,6 +30,12 @@ _MOST_LEAVES, _MOST_COLUMNS, _MOST_BYTES = 32, 100, 1 << 25
 # Rows whose words fit into a processor's cache, and rows that one thread is worth.
 _BLOCK, _ROWS_OF_THREAD = 512, 1 << 14
 
+# Scores of all members that may be there at once: for more rows LightGBM adds up member by member.
+_MOST_SCORES = 1 << 25
+
+# What LightGBM reads as 0.
+_ZERO = float(np.float32(1e-35))
+
 # Rows by which a new table is compared with LightGBM.
 _COMPARED = 256
 
@@ -57,6 +63,9 @@ def scores_of_boosters(members: list, X, n_jobs=None) -> list[np.ndarray] | None
         return None
     if not members or not all(type(member) is BoostedMember for member in members):
         return None
+    width = 1 if members[0].n_classes == 2 else members[0].n_classes
+    if X.shape[0] * len(members) * width > _MOST_SCORES:
+        return None
     known = members[0].tables
     if known is None or not known.are_of(members):
         known = members[0].tables = BoosterTables(members)
@@ -71,13 +80,14 @@ class BoosterTables:
 
     def __init__(self, members: list[BoostedMember]) -> None:
         self._members = list(members)
+        self._made_of = _made_of(members)
         self._n_rows = 0
         self._groups: list[_Group] | None = None
         self._is_refused = False
 
     def are_of(self, members: list) -> bool:
         """Return whether these are the tables of some members."""
-        return len(members) == len(self._members) and all(map(_is, members, self._members))
+        return _made_of(members) == self._made_of
 
     def __call__(self, X: np.ndarray, n_jobs) -> list[np.ndarray] | None:
         if self._is_refused:
@@ -120,8 +130,9 @@ class BoosterTables:
         return scores
 
 
-def _is(one, other) -> bool:
-    return one is other
+def _made_of(members: list[BoostedMember]) -> list[tuple]:
+    """Return what tells these members from others, or from what they were."""
+    return [(id(each), id(each.booster_), each.n_rounds_) for each in members]
 
 
 def _groups_of(members: list[BoostedMember]) -> list[_Group] | None:
@@ -221,6 +232,7 @@ class _Column:
 
     def __init__(self, edges: np.ndarray | range, n_trees: int):
         self._edges = edges
+        self._has_edge_at_zero = bool((np.abs(np.asarray(edges)) <= _ZERO).any())
         self.rest = np.full((len(edges) + 2, n_trees), _ALL)
         # A value for each row. -1 stands for all that is not a code.
         rest = -1.0 if isinstance(edges, range) else np.inf
@@ -238,7 +250,10 @@ class _Column:
             places = np.clip(np.where(missing, -1.0, values), -1.0, n_known).astype(np.intp)
             places[places < 0] = n_known
         else:
-            places = self._edges.searchsorted(np.ascontiguousarray(values))
+            values = np.ascontiguousarray(values)
+            if self._has_edge_at_zero:
+                values = np.where(np.abs(values) <= _ZERO, 0.0, values)
+            places = self._edges.searchsorted(values)
         if missing.any():
             places[missing] = n_known + 1
         return places
