@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
+from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier
@@ -95,8 +96,19 @@ def test_scores_of_means_are_as_good_to_calibrate_as_their_probabilities(two_cla
     clf = UnderBaggingClassifier(DecisionTreeClassifier(), calibration=calibration, random_state=0)
     proba = clf.fit(X, y).predict_proba(X)[:, 1]
     level = 0.5 if clf.threshold is None else clf.threshold_
-    np.testing.assert_allclose(clf.decision_function(X), proba - level, atol=1e-12)
+    np.testing.assert_allclose(clf.decision_function(X), proba - level, atol=1e-5)
     np.testing.assert_array_equal(clf.decision_function(X) > 0, clf.predict(X) == clf.classes_[1])
+
+
+def test_scores_of_means_order_rows_as_their_probabilities(two_classes):
+    # Probabilities of 1e-30 and 1e-20 are as far from a threshold, to a float.
+    X, y = two_classes
+    wide = np.hstack([X] * 4)
+    clf = UnderBaggingClassifier(GaussianNB(), 3, calibration=None, random_state=0).fit(wide, y)
+    proba, scores = clf.predict_proba(wide)[:, 1], clf.decision_function(wide)
+    order = np.argsort(proba, kind="stable")
+    assert (np.diff(scores[order]) >= 0).all()
+    assert len(np.unique(scores[proba < 0.5])) >= 0.99 * len(np.unique(proba[proba < 0.5]))
 
 
 @pytest.mark.parametrize("kind", ENSEMBLES)

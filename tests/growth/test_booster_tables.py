@@ -158,3 +158,35 @@ def test_a_table_that_differs_is_not_used(imbalanced, monkeypatch):
     assert scores_of_boosters(members, X) is None
     monkeypatch.undo()
     assert scores_of_boosters(members, X) is None
+
+
+def test_what_lightgbm_reads_as_zero_is_zero():
+    # Its thresholds beside zero are as large as the largest number that it takes for zero.
+    X, y, rng = table_of(3)
+    X[:, 0] = np.where(y == 1, 1.0, rng.choice([0.0, -1.0], len(y)))
+    clf = UnderBaggingClassifier(LGBMClassifier(verbose=-1), n_estimators=2, random_state=0)
+    clf.fit(X, y)
+    small = np.float32([1e-35, -1e-35, 1e-36, -1e-36, 1e-34, -1e-34, 0.0, -0.0])
+    for dtype in (np.float32, np.float64):
+        rows = X[:400].astype(dtype)
+        rows[:, 0] = np.resize(small, 400)
+        clf.estimators_[0].tables = None
+        check(boosters_of(clf), rows)
+
+
+def test_tables_of_members_that_have_changed_are_made_anew():
+    X, y, _ = table_of(4)
+    clf = UnderBaggingClassifier(LGBMClassifier(verbose=-1), n_estimators=2, random_state=0)
+    members = boosters_of(clf.fit(X, y))
+    check(members, X)
+    members[0].n_rounds_ = 2
+    check(members, X)
+
+
+def test_few_scores_are_there_at_once(monkeypatch):
+    X, y, _ = table_of(5)
+    clf = UnderBaggingClassifier(LGBMClassifier(verbose=-1), n_estimators=2, random_state=0)
+    members = boosters_of(clf.fit(X, y))
+    check(members, X)
+    monkeypatch.setattr(_booster_tables, "_MOST_SCORES", len(X))
+    assert scores_of_boosters(members, X) is None

@@ -57,6 +57,9 @@ _N_FOLDS_IN_TURN = 4
 # Keeps logarithms of probabilities finite.
 _TINY = np.finfo(float).tiny
 
+# How much log-odds count beside probabilities: so little that only ties are decided.
+_ORDER = 1e-9
+
 # The attributes that a threshold sets, in the order of `Threshold`.
 _OF_A_THRESHOLD = (
     *("threshold_", "expected_precision_", "expected_recall_"),
@@ -727,9 +730,10 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         """Return the scores of the classes by which `predict` decides.
 
         With two classes it is the distance of the log-odds of ``classes_[1]`` from those of the
-        threshold, or of the probability from the threshold if ``calibration`` is None or "prior":
-        `predict` returns ``classes_[1]`` where it is above 0. With more classes `predict` returns
-        the class with the largest score.
+        threshold. Where no sigmoid calibrates (``calibration`` is None or "prior", or no rows are
+        held out), it is the distance of the probability from the threshold. `predict` returns
+        ``classes_[1]`` where it is above 0. With more classes `predict` returns the class with the
+        largest score.
 
         Parameters
         ----------
@@ -756,13 +760,13 @@ class BaseUnderSamplingEnsemble(BaseEnsemble):
         at_threshold = np.array([1 - level, level])
         if self._minority == 0:
             at_threshold = at_threshold[::-1]
+        of_rows, of_threshold = (np.log(np.maximum(p, _TINY)) for p in (proba, at_threshold))
+        margins = of_rows[:, 1] - of_rows[:, 0] - (of_threshold[1] - of_threshold[0])
         if self._blend is None and not isinstance(self.calibration_, SigmoidCalibration):
             # A mean of members may be 0 or 1, whose log-odds have no end. And
             # `CalibratedClassifierCV`, which asks for these scores, fits its sigmoid better so.
-            margins = proba[:, 1] - at_threshold[1]
-        else:
-            of_rows, of_threshold = (np.log(np.maximum(p, _TINY)) for p in (proba, at_threshold))
-            margins = of_rows[:, 1] - of_rows[:, 0] - (of_threshold[1] - of_threshold[0])
+            # The log-odds keep the order of probabilities that are next to 0 or 1.
+            margins = proba[:, 1] - at_threshold[1] + _ORDER * margins
         # Rows at the threshold: `predict` calls the smallest class there.
         called = self._decided(proba) == 1
         return np.where(called, np.maximum(margins, _TINY), np.minimum(margins, 0.0))
