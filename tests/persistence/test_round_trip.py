@@ -516,6 +516,22 @@ def test_columns_with_names_of_several_levels_come_back(numbers, tmp_path):
     comes_back(small("UnderBaggingClassifier").fit(frame, y), frame, tmp_path / "m.mesa")
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        pd.MultiIndex.from_product([[f"s{i}" for i in range(50)], range(24)]),
+        range(1, 10_101),
+        np.linspace(400, 2500, 300),
+    ],
+    ids=["MultiIndex", "from one", "wavelengths"],
+)
+def test_many_columns_with_numbers_in_their_names_come_back(names, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, len(names))), columns=names)
+    y = np.arange(60) % 3 == 0
+    comes_back(small("UnderBaggingClassifier").fit(frame, y), frame, tmp_path / "m.mesa")
+
+
 def test_columns_in_another_order_are_read_by_name_after_loading(table, numbers, tmp_path):
     for frame, y in (table, (pd.DataFrame(numbers[0]).add_prefix("x"), numbers[1])):
         clf = small("UnderBaggingClassifier").fit(frame, y)
