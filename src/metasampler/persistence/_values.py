@@ -200,7 +200,7 @@ class Reader:
         if not all(type(pair) is list and len(pair) == 2 for pair in pairs):
             raise ValueError(f"{where} is of no known form.")
         inside = [self.decode(pair, where, depth + 1) for pair in pairs]
-        if not _are_spread([key for key, _ in inside]):
+        if not are_spread([key for key, _ in inside]):
             raise ValueError(f"{where} has too many keys that are not texts.")
         found: dict = {}
         for key, value in inside:
@@ -427,10 +427,10 @@ def is_whole(value: Any, low: int, high: int) -> bool:
 
 def are_different(values: list) -> bool:
     """Return whether names or levels are different, and take a dict no longer than texts do."""
-    return _are_spread(values) and len(set(values)) == len(values)
+    return are_spread(values) and len(set(values)) == len(values)
 
 
-def _are_spread(keys: list) -> bool:
+def are_spread(keys: list) -> bool:
     """Return whether keys take a dict time in proportion to their number, whoever chose them."""
     if sum(map(_n_chosen, keys)) <= _MOST_CHOSEN:
         return True
