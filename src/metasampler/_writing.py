@@ -43,7 +43,10 @@ def written_beside(path: str | os.PathLike[str], *, replaces: bool = True) -> It
         try:
             if path.exists() and not path.is_file() and not path.is_dir():
                 # A file in its place would leave those who read from it waiting.
-                raise OSError(errno.EINVAL, "it is a pipe or a device, not a file")
+                raise OSError(
+                    errno.EINVAL,
+                    "it is a pipe or a device, not a file; write a file and pass it on",
+                )
             with open(beside, "xb") as file:
                 yield file
                 file.flush()

@@ -142,7 +142,8 @@ def test_a_pipe_is_not_replaced_by_a_file(made, tmp_path, monkeypatch):
     words = [*COMMANDS["predict"][:3], "--output", str(tmp_path / "out.csv")]
     result = CliRunner().invoke(app, words)
     assert isinstance(result.exception, SystemExit)
-    assert "a pipe or a device, not a file" in " ".join(result.output.replace("│", "").split())
+    said = " ".join(result.output.replace("│", "").split())
+    assert "a pipe or a device, not a file; write a file and pass it on" in said
     with pytest.raises(OSError, match="could not be written: it is a pipe or a device"):
         save_model(load_model("model.mesa"), tmp_path / "out.csv")
     assert (tmp_path / "out.csv").is_fifo()

@@ -57,8 +57,9 @@ from metasampler.meta import FitToConstants, SoftActorCritic
 from metasampler.persistence import _save, _zip_entries
 from metasampler.persistence._versions import versions_here
 from metasampler.persistence._zip_entries import PARTS, read_part, write_parts
+from metasampler.persistence.values import to_bytes
 from metasampler.policy import ConstantPolicy, Drawn, WithRivals
-from metasampler.tables import TableCleaner
+from metasampler.tables import TableCleaner, TableEncoder
 
 NAMES = sorted(name for name in ensembles.__all__ if name.endswith("Classifier"))
 
@@ -514,6 +515,31 @@ def test_columns_with_names_of_several_levels_come_back(numbers, tmp_path):
     frame = pd.DataFrame(X[:, :2], columns=pd.MultiIndex.from_product([["a"], ["b", "c"]]))
     frame["d", ""] = "x"
     comes_back(small("UnderBaggingClassifier").fit(frame, y), frame, tmp_path / "m.mesa")
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        pd.MultiIndex.from_product([[f"s{i}" for i in range(50)], range(24)]),
+        range(1, 10_101),
+        np.linspace(400, 2500, 300),
+    ],
+    ids=["MultiIndex", "from one", "wavelengths"],
+)
+def test_many_columns_with_numbers_in_their_names_come_back(names, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, len(names))), columns=names)
+    y = np.arange(60) % 3 == 0
+    comes_back(small("UnderBaggingClassifier").fit(frame, y), frame, tmp_path / "m.mesa")
+
+
+def test_very_many_names_of_many_digits_should_be_texts():
+    names = np.linspace(400, 2500, 10_011)
+    frame = pd.DataFrame(np.eye(3, len(names)), columns=names)
+    with pytest.raises(TypeError, match=r"numbers with many digits.*frame\.columns\.map\(str\)"):
+        to_bytes(TableEncoder().fit(frame))
+    frame.columns = frame.columns.map(str)
+    to_bytes(TableEncoder().fit(frame))
 
 
 def test_columns_in_another_order_are_read_by_name_after_loading(table, numbers, tmp_path):

@@ -23,7 +23,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatu
 from sklearn.tree import DecisionTreeClassifier
 
 from metasampler import MesaClassifier, load_facts, load_model, save_model
-from metasampler.persistence._values import are_different
+from metasampler.persistence._values import Reader, Writer, are_different
 from metasampler.tables.fitted_encoders import N_TEXT_FOLDS
 
 LARGE = 2**61 - 1
@@ -109,7 +109,30 @@ def test_names_and_levels_share_no_place():
     assert are_different(list(range(1_000_000)))
     assert not are_different(["a", "b", "a"])
     assert not are_different(_tuples_of_one_hash(15_000))
-    assert not are_different([5 * number for number in range(15_000)])
+    assert not are_different([number << 40 for number in range(15_000)])
+    assert not are_different([number / 2**40 for number in range(15_000)])
+    assert not are_different([((1, number), 2) for number in range(15_000)])
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        range(1, 20_001),
+        [5 * number for number in range(15_000)],
+        [400 + number / 10 for number in range(15_000)],
+        [(f"s{one}", two) for one in range(100) for two in range(200)],
+        [(year, month, "a") for year in range(1900, 2100) for month in range(1, 13)],
+        [*range(20_000), "other", None, float("nan")],
+    ],
+    ids=["from one", "fives", "tenths", "texts and numbers", "months", "mixed"],
+)
+def test_many_usual_names_are_different(names):
+    names = list(names)
+    assert are_different(names)
+    assert not are_different([*names, names[0]])
+    pairs = Writer(lambda value: None).encode(dict.fromkeys(names, 0), "the names")
+    again = Reader(bytearray(), lambda name: None).decode(pairs, "the names")
+    assert [*map(repr, again)] == [*map(repr, names)]
 
 
 @pytest.mark.parametrize(
@@ -432,11 +455,19 @@ def test_one_wide_character_does_not_make_a_long_text_wide(changed, refused):
 
 def test_facts_are_short(changed, refused):
     changed.facts["purpose"] = "a" * 5_000_000
-    assert "the limit is 4 MB" in refused(changed)
+    assert refused(changed).endswith("the limit is 4 MB.")
+
+
+def test_long_metadata_are_named(stored, tmp_path):
+    rows = [f"row {number:06}" for number in range(400_000)]
+    message = r"^metadata are 5\.\d MB, of which 'row_ids' takes 5\.\d MB; at most 4 MB"
+    with pytest.raises(ValueError, match=message):
+        save_model(load_model(stored[0]), tmp_path / "model.mesa", row_ids=rows)
+    assert not list(tmp_path.iterdir())
 
 
 def test_trees_of_neighbours_are_small(taken_apart, refused):
     file = taken_apart(KNeighborsClassifier())
     for state in file.nodes("sklearn.neighbors.KNeighborsClassifier"):
         state["leaf_size"] = 1
-    assert "leaf_size" in refused(file)
+    assert "leaf_size must be at least 5, got 1" in refused(file)

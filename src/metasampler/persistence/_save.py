@@ -23,7 +23,7 @@ from metasampler.persistence._load import (
 )
 from metasampler.persistence._values import Writer
 from metasampler.persistence._versions import versions_here
-from metasampler.persistence._zip_entries import write_parts
+from metasampler.persistence._zip_entries import MOST_FACTS, write_parts
 
 # Lists in lists that metadata may be.
 _DEEPEST = 60
@@ -91,6 +91,13 @@ def save_model(model: Any, path: str | os.PathLike[str], **metadata: Any) -> dic
         checked_facts(facts)
     except ValueError as error:
         raise ValueError(f"metadata cannot be stored: {error}") from error
+    if len(facts) > MOST_FACTS:
+        sizes = {name: len(to_json(each, "metadata")) for name, each in stored.items()}
+        largest = max(sizes, key=lambda name: sizes[name])
+        raise ValueError(
+            f"metadata are {len(facts) / 1e6:,.1f} MB, of which {largest!r} takes "
+            f"{sizes[largest] / 1e6:,.1f} MB; at most {MOST_FACTS / 1e6:,.0f} MB can be stored."
+        )
     content = _content(model, facts)
     with written_beside(path) as file:
         file.write(content)

@@ -368,7 +368,10 @@ def _build_neighbors(kind: type, state: State) -> Any:
         raise state.refuse("n_neighbors", estimator.n_neighbors)
     # With small leaves the tree of the rows takes many times their memory.
     if not is_whole(estimator.leaf_size, _SMALLEST_LEAF, 2**31):
-        raise state.refuse("leaf_size", estimator.leaf_size)
+        raise ValueError(
+            f"{state.where}.leaf_size must be at least {_SMALLEST_LEAF}, got "
+            f"{estimator.leaf_size!r:.60}"
+        )
     if "rows" not in state:
         return estimator
     rows = state.array("rows", "f", "rows", "p", low=-1e300, high=1e300)

@@ -17,6 +17,7 @@ from metasampler.persistence._values import (
     Kind,
     State,
     are_different,
+    are_spread,
     attributes,
     is_plain,
     is_whole,
@@ -163,7 +164,13 @@ def _build_encoder(state: State) -> TableEncoder:
         return encoder
     columns = state.list("columns", lambda each: type(each) in _COLUMNS, MOST_COLUMNS)
     differences = state.list("differences", lambda each: isinstance(each, DateDifference))
-    if not are_different([each.name for each in columns]):
+    names = [each.name for each in columns]
+    if not are_spread(names):
+        raise ValueError(
+            f"{state.where}.columns has {len(names):,} names, too many of which are numbers with "
+            f"many digits, or hold such; use texts, as frame.columns.map(str) makes of them"
+        )
+    if not are_different(names):
         raise state.refuse("columns", len(columns))
     of_name = {each.name: each for each in columns}
     dates = {name for name, each in of_name.items() if isinstance(each, DateColumn)}

@@ -41,9 +41,11 @@ _MOST = {
 }
 
 # Python's dicts keep whole numbers that differ by a multiple of 2**61 - 1 in one place. Other
-# numbers, and tuples of them, can be chosen so that each passes the places of many. Texts cannot.
+# numbers, and tuples of them, can be chosen so that each passes the places of many. Texts cannot,
+# nor can numbers from a range with few to choose from: more of them than _MOST_CHOSEN, where a
+# tuple counts as some, must come from _MOST_CHOICES in all.
 _LARGE, _MOST_LARGE = 2**60, 1000
-_MOST_CHOSEN, _OF_A_TUPLE = 10_000, 10
+_MOST_CHOSEN, _OF_A_TUPLE, _MOST_CHOICES = 10_000, 10, 2**25
 
 
 class Kind(NamedTuple):
@@ -195,14 +197,13 @@ class Reader:
         return made
 
     def _dict(self, pairs: list, where: str, depth: int) -> dict:
-        found, n_chosen = {}, 0
-        for pair in pairs:
-            if type(pair) is not list or len(pair) != 2:
-                raise ValueError(f"{where} is of no known form.")
-            key, value = self.decode(pair, where, depth + 1)
-            n_chosen += _n_chosen(key)
-            if n_chosen > _MOST_CHOSEN:
-                raise ValueError(f"{where} has too many keys that are not texts.")
+        if not all(type(pair) is list and len(pair) == 2 for pair in pairs):
+            raise ValueError(f"{where} is of no known form.")
+        inside = [self.decode(pair, where, depth + 1) for pair in pairs]
+        if not are_spread([key for key, _ in inside]):
+            raise ValueError(f"{where} has too many keys that are not texts.")
+        found: dict = {}
+        for key, value in inside:
             if not isinstance(key, (str, int, float, tuple, type(None))) or key in found:
                 raise ValueError(f"{where} has a wrong key: {key!r:.60}")
             found[key] = value
@@ -425,13 +426,53 @@ def is_whole(value: Any, low: int, high: int) -> bool:
 
 
 def are_different(values: list) -> bool:
-    """Return whether names or levels are different; most of them have to be texts.
+    """Return whether names or levels are different, and take a dict no longer than texts do."""
+    return are_spread(values) and len(set(values)) == len(values)
 
-    The usual names of columns without names, 0, 1, 2, ... may be many.
-    """
-    if sum(map(_n_chosen, values)) > _MOST_CHOSEN:
-        return all(type(value) is int for value in values) and values == list(range(len(values)))
-    return len(set(values)) == len(values)
+
+def are_spread(keys: list) -> bool:
+    """Return whether keys take a dict time in proportion to their number, whoever chose them."""
+    if sum(map(_n_chosen, keys)) <= _MOST_CHOSEN:
+        return True
+    # By which parts are numbers: the lowest and highest of each, and the most decimal places.
+    ranges: dict[str, list[list]] = {}
+    for key in keys:
+        parts = [
+            part.item() if isinstance(part, np.generic) else part
+            for part in (key if isinstance(key, tuple) else (key,))
+        ]
+        if any(isinstance(part, tuple) for part in parts):
+            return False
+        numbers = [part for part in parts if _is_chosen(part)]
+        form = "".join("n" if _is_chosen(part) else "t" for part in parts)
+        form += "()" if isinstance(key, tuple) else ""
+        known = ranges.setdefault(form, [[number, number, 0] for number in numbers])
+        for number, entry in zip(numbers, known, strict=True):
+            entry[:] = min(entry[0], number), max(entry[1], number), max(entry[2], _places(number))
+    return sum(map(_n_choices, ranges.values())) <= _MOST_CHOICES
+
+
+def _is_chosen(part: Any) -> bool:
+    """Return whether this is a number, whose hash is known beforehand."""
+    # That of NaN is its address.
+    return isinstance(part, (int, float)) and part == part
+
+
+def _places(number: Any) -> float:
+    """Return how many decimal places a number has."""
+    if float(number).is_integer():
+        return 0
+    text = repr(number)
+    return len(text.partition(".")[2]) if text.replace(".", "").lstrip("-").isdigit() else math.inf
+
+
+def _n_choices(ranges: list[list]) -> float:
+    """Return how many keys there are with numbers of these ranges."""
+    sizes = [
+        math.inf if places == math.inf else float(high - low) * 10.0**places + 1
+        for low, high, places in ranges
+    ]
+    return math.prod(sizes)
 
 
 def _n_chosen(key: Any) -> int:

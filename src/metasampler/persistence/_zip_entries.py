@@ -12,7 +12,7 @@ from typing import IO
 
 from metasampler._json import MOST_TEXT
 
-__all__ = ["FACTS", "MODEL", "NUMBERS", "read_part", "write_parts"]
+__all__ = ["FACTS", "MODEL", "MOST_FACTS", "NUMBERS", "read_part", "write_parts"]
 
 #: What is said of the model; the model without its arrays; the bytes of all arrays.
 FACTS, MODEL, NUMBERS = PARTS = ("facts.json", "model.json", "numbers.bin")
@@ -21,8 +21,8 @@ FACTS, MODEL, NUMBERS = PARTS = ("facts.json", "model.json", "numbers.bin")
 # Numbers of trees shrink to a fifth, zeros to a thousandth.
 _ALWAYS_FINE, _MOST_SHRINKING = 32 << 20, 20
 
-# Bytes of what is said of a model, which stay in memory beside it.
-_MOST_FACTS = 4 << 20
+#: Bytes of what is said of a model, which stay in memory beside it.
+MOST_FACTS = 4 << 20
 
 # Numbers are packed in blocks of this many bytes, each without the others.
 _BLOCK = 1 << 20
@@ -93,13 +93,13 @@ def read_part(file: IO[bytes], name: str, max_bytes: int) -> bytearray:
         raise ValueError(f"it is damaged, or not a model file: it has no {name!r} in its place.")
     if method != _DEFLATED:
         raise ValueError(f"its {name!r} is not deflated.")
-    limit = MOST_TEXT if name == MODEL else _MOST_FACTS
+    limit = MOST_TEXT if name == MODEL else MOST_FACTS
     if name == NUMBERS:
         limit = min(max_bytes, max(_ALWAYS_FINE, _MOST_SHRINKING * packed))
     if size > limit or packed > size + 1024:
         raise ValueError(
             f"its {name!r} of {packed / 1e6:,.1f} MB would become {size / 1e6:,.1f} MB; the limit "
-            f"is {limit / 1e6:,.0f} MB (max_bytes)."
+            f"is {limit / 1e6:,.0f} MB{' (max_bytes)' if name == NUMBERS else ''}."
         )
     found = file.read(packed)
     # Else a short file could name a large size, which allows it to unpack to much.
