@@ -548,10 +548,14 @@ def _look(
         source = f" (from {date_format})" if date_format else ""
         why = f"Becomes {', '.join(varying) or PARTS[0]}{source}."
         if date and not date.is_clear:
-            why = (
-                "Both orders of day and month fit all its dates; they are read as "
-                f"{date.name}. If that is wrong: dates='month-first' (--dates month-first). {why}"
-            )
+            wrong = "Both orders of day and month fit all its dates; they are read as "
+            wrong += f"{date.name}. If that is wrong: dates='month-first' (--dates month-first)."
+            if date.may_begin_with_year:
+                wrong = (
+                    "Its years of two digits may stand first or last; they are read as "
+                    f"{date.name}. If that is wrong, write years of four digits."
+                )
+            why = f"{wrong} {why}"
             return found("date, order unclear", "encoded", f"{why}{unread}")
         return found("date", "encoded", f"{why}{unread}")
     if kind == "duration" and date_format:
