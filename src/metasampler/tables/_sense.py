@@ -84,7 +84,7 @@ _MOST_POSITIVES, _MOST_OTHERS, _BINS = 5_000, 20_000, 64
 
 _ID_NAME = re.compile(r"(^|[\W_])(id|ids|uuid|guid|key|pk)$|[a-z]I[dD]$|^(id|uuid|guid)[\W_]", re.I)
 _TIME_NAME = re.compile(
-    r"time|date|stamp|epoch|(^|[\W_])(ts|at|when|due|dob|born|created|since|until|m?s)([\W_]|$)",
+    r"time|date|stamp|epoch|(^|[\W_])(ts|at|when|due|dob|born|created|since|until)([\W_]|$)",
     re.I,
 )
 _NUMBER_NAME = re.compile(
