@@ -188,6 +188,11 @@ def test_times_of_day():
     np.testing.assert_allclose(days, [36864 / 86400, 0.25, 0.75, 2.125, *of_hours, np.nan])
     assert are_clocks(levels[:6], Slips(levels[:6], codes[:6]))
     assert not are_clocks(levels, Slips(levels, codes))
+    verses = np.array([f"{n}:{n % 60:02}" for n in range(60, 150)], dtype=object)
+    slips = Slips(verses, np.arange(90))
+    assert not are_clocks(verses, slips)
+    assert are_clocks(verses, slips, is_named=True)
+    assert are_clocks(verses[:41], Slips(verses[:41], np.arange(41)))
     for texts in (["16:9", "4:3"], ["25:00 PM"], ["10:14:70"], ["12"], []):
         few = np.array(texts, dtype=object)
         assert not are_clocks(few, Slips(few, np.arange(len(few))))

@@ -470,14 +470,25 @@ _TIME_OF_DAY = re.compile(
 )
 
 
-def are_clocks(levels: np.ndarray, slips: Slips) -> bool:
-    """Return whether texts are times of day, as 10:14:24, but for some slips."""
+# Two numbers alone, of which the first is this large: chapter and verse, or a long duration.
+_LARGE = re.compile(r"\d{3}:\d\d")
+
+
+def are_clocks(levels: np.ndarray, slips: Slips, *, is_named: bool = False) -> bool:
+    """Return whether texts are times of day, as 10:14:24, but for some slips.
+
+    ``is_named`` says whether the column has the name of a time. Without it nearly all durations
+    without seconds must have less than 100 hours.
+    """
     if (
         not len(levels)
         or np.isnan(_clocks(levels[:: max(1, len(levels) // _LOOKED_AT)])).mean() > 0.5
     ):
         return False
     unread = np.isnan(_clocks(levels))
+    n_large = sum(_LARGE.fullmatch(str(text).strip()) is not None for text in levels)
+    if not is_named and n_large > (1 - _NEARLY_ALL) * len(levels):
+        return False
     return not unread.any() or slips.are_rare(unread)
 
 

@@ -476,7 +476,7 @@ def _look(
             values = days_of_texts(levels, codes, date_format)
         elif number:
             kind, values = "number", numbers_of_texts(levels, codes, number.name)
-        elif are_clocks(levels, slips):
+        elif are_clocks(levels, slips, is_named=bool(_TIME_NAME.search(str(name)))):
             date_format = CLOCK
             kind, values = "duration", days_of_clocks(levels, codes)
         elif is_free_text(levels, int((codes >= 0).sum())):
