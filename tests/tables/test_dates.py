@@ -1,6 +1,7 @@
 """Dates in texts, the order of day and month, and the parts of a moment."""
 
 from datetime import datetime
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -49,9 +50,9 @@ from metasampler.tables._unread import Slips
         (["2024-02-01 06:00:00 +0000 UTC"], "year-month-day", 19754.25),
         (["2024-02-01T06:00:00+01:00[Europe/Berlin]"], "year-month-day", 19754 + 5 / 24),
         (["2024-01-31 24:00", "2016-12-31 23:59:60"], "year-month-day", 19754),
-        # A column has fewer years than days.
-        (["24-02-01", "24-02-02", "24-03-12"], "short year-month-day", 19754),
-        (["24.02.01 06:00", "24.02.02", "23.12.31"], "short year-month-day", 19754.25),
+        # Years of two digits stand last if this fits.
+        (["24-02-01", "24-02-02", "24-03-12"], "day/month/year", 11377),
+        (["24.02.01 06:00", "24.02.02", "32.12.31"], "short year-month-day", 19754.25),
         (["01-02-24", "02-02-24", "12-03-24"], "day/month/year", 19754),
         # Versions, fractions and names.
         (["1.2.13", "1.10.12"], None, None),
@@ -122,6 +123,40 @@ def test_the_order_of_day_and_month(texts, order, name, is_clear):
     assert (found.name, found.is_clear) == (name, is_clear)
 
 
+@pytest.mark.parametrize("gap", [".", "-", "/"])
+@pytest.mark.parametrize("order", ["auto", "day-first", "month-first"])
+@pytest.mark.parametrize("often", ["QE", "ME", "MS", "YE", "D"])
+def test_years_of_two_digits_that_stand_last(often, order, gap):
+    for parts, years in product(("dmy", "mdy"), [(2001, 2024), (2012, 2024), (2000, 2031)]):
+        truth = pd.date_range(f"{years[0]}-01-31", f"{years[1]}-12-31", freq=often)
+        name = "day/month/year" if parts == "dmy" else "month/day/year"
+        if often == "MS" and order != "auto":
+            # Both orders fit, and the one that is asked for wins.
+            name = "day/month/year" if order == "day-first" else "month/day/year"
+        texts = np.unique(truth.strftime(gap.join(f"%{part}" for part in parts)))
+        found = find_date_format(texts, order)
+        assert found.name == name
+        assert found.is_clear or gap == "-"
+        if len(texts) < 100:
+            continue
+        # A slip, which is a date if the year stands first, changes nothing.
+        slip = gap.join(["31", "06", "12"] if parts == "dmy" else ["06", "31", "12"])
+        texts = np.append(texts, slip)
+        found = find_date_format(texts, order, slips=Slips(texts, np.arange(len(texts))))
+        assert found.name == name
+
+
+@pytest.mark.parametrize(("first", "last"), [("2024-01-01", "2024-12-31"), ("2018", "2025-06-30")])
+def test_years_of_two_digits_that_stand_first(first, last):
+    truth = pd.date_range(first, last)
+    texts = np.array(truth.strftime("%y-%m-%d"), dtype=object)
+    assert find_date_format(texts) == ("short year-month-day", True, False)
+    assert find_date_format(texts, "day-first").name == "day/month/year"
+    # With slashes years stand last, but it is said that this may be wrong.
+    slashed = np.array(truth.strftime("%y/%m/%d"), dtype=object)
+    assert find_date_format(slashed) == ("day/month/year", False, True)
+
+
 @pytest.mark.parametrize(
     ("odd", "n_odd", "is_date"),
     [("unknown", 10, True), ("unknown", 20, False), ("32.13.2024", 1, True), ("13 h", 3, False)],
@@ -153,6 +188,11 @@ def test_times_of_day():
     np.testing.assert_allclose(days, [36864 / 86400, 0.25, 0.75, 2.125, *of_hours, np.nan])
     assert are_clocks(levels[:6], Slips(levels[:6], codes[:6]))
     assert not are_clocks(levels, Slips(levels, codes))
+    verses = np.array([f"{n}:{n % 60:02}" for n in range(60, 150)], dtype=object)
+    slips = Slips(verses, np.arange(90))
+    assert not are_clocks(verses, slips)
+    assert are_clocks(verses, slips, is_named=True)
+    assert are_clocks(verses[:41], Slips(verses[:41], np.arange(41)))
     for texts in (["16:9", "4:3"], ["25:00 PM"], ["10:14:70"], ["12"], []):
         few = np.array(texts, dtype=object)
         assert not are_clocks(few, Slips(few, np.arange(len(few))))

@@ -376,6 +376,10 @@ def test_columns_of_another_kind():
         encoder.transform(fine.assign(day=[3]))
     with pytest.raises(ValueError, match=r"instance 3\. Convert numbers to dates first"):
         encoder.transform(fine.assign(day=[3]))
+    with pytest.raises(ValueError, match=r'pandas.to_datetime\(column, unit="s"\)'):
+        encoder.transform(fine.assign(day=[1_706_767_200]))
+    with pytest.raises(ValueError, match=r'pandas.to_datetime\(column, format="%Y%m%d"\)'):
+        encoder.transform(fine.assign(day=[20220829]))
     with pytest.raises(ValueError, match=r"'day' held a date .* '1/2/2020'\. Convert texts"):
         encoder.transform(fine.assign(day=["1/2/2020"]))
     assert_array_equal(encoder.transform(fine.assign(day=["2020-01-01"])), encoder.transform(fine))

@@ -158,8 +158,17 @@ def test_plain_numbers_beside_words(odd, n_odd, is_number):
     found = find_number_format(levels, slips=Slips(levels, codes))
     assert (found is not None) == is_number
     # Fractions that nearly all differ are numbers even if no cell is odd.
-    texts = np.array([str(n / 2) for n in range(110)], dtype=object)
-    assert find_number_format(texts, slips=Slips(texts, np.arange(110))).name == "1,234.5"
+    for made in (lambda n: str(n / 4), lambda n: f"{n / 7:.3f}", lambda n: f"{n / 7 - 5:.2f}"):
+        texts = np.array([made(n) for n in range(110)], dtype=object)
+        assert find_number_format(texts, slips=Slips(texts, np.arange(110))).name == "1,234.5"
+    # Codes of diseases and numbers of sections differ, too.
+    for made in (
+        lambda n: f"{n + 520}.{n % 10}0",
+        lambda n: f"{n + 520}.{n % 10}",
+        lambda n: f"{1 + n // 11}.{1 + n % 11}",
+    ):
+        codes = np.array([made(n) for n in range(110)], dtype=object)
+        assert find_number_format(codes, slips=Slips(codes, np.arange(110))) is None
     assert find_number_format(texts, slips=Slips(texts, np.repeat(np.arange(110), 3))) is None
     # Few levels may be names of classes.
     few = np.array(["1", "2", "3", "other"], dtype=object)

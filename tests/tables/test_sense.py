@@ -17,6 +17,7 @@ from metasampler.tables import TableCleaner, TableEncoder, inspect_columns
 
 N = 600
 
+SKEW = np.linspace(0, 1, 400) ** 3
 PACKED = pd.date_range("2024-02-01", periods=400).strftime("%Y%m%d")
 
 
@@ -462,6 +463,9 @@ def test_the_first_days_of_a_month():
             "date",
             "milliseconds since 1970",
         ),
+        # Seconds and milliseconds alone name no time.
+        ((1e9 + 7e8 * SKEW).astype(int), "size_s", "number", "", None),
+        ((1e12 + 1e12 * SKEW).astype(int), "amount_ms", "number", "", None),
         # One odd cell makes a text of each.
         (
             [*map(str, 1_706_767_200 + 977 * np.arange(400)), "soon"],

@@ -100,6 +100,10 @@ _BY_NAME, _YEAR_DASH, _YEAR_SLASH = "month by name", "year-month-day", "year/mon
 _DAY_FIRST, _MONTH_FIRST = "day/month/year", "month/day/year"
 #: The year has two digits: 26-03-31.
 _SHORT_YEAR_FIRST = "short year-month-day"
+_SHORT_DASHED = re.compile(r"\d\d-\s?\d\d-\s?\d\d(?!\d)")
+# From this many different last numbers, up to the end of a month, these can be days. Years that end
+# in 01 to 28 may be the years of a long series.
+_FEWEST_DAYS, _LONG_MONTH = 20, 28
 # Seconds, and fractions of them, that are counted; 2001 to 2100 in each unit.
 _COUNTS = {
     f"{unit} since 1970": factor
@@ -135,11 +139,14 @@ class DateFormat(NamedTuple):
         ``"year-month-day"``, ``"year/month/day"``, ``"month by name"``, ``"day/month/year"``,
         ``"month/day/year"`` or ``"short year-month-day"``; any time of day may follow.
     is_clear : bool
-        Whether no other order of day and month fits as well.
+        Whether no other order of day, month and year fits as well.
+    may_begin_with_year : bool
+        Whether years of two digits may also stand first.
     """
 
     name: str
     is_clear: bool = True
+    may_begin_with_year: bool = False
 
 
 class _Read(NamedTuple):
@@ -255,7 +262,8 @@ def find_date_format(
 
     All texts decide about the order of day and month. If both orders fit, `order` decides. Without
     one, dates without a time of day whose first or second number is always 1 are dates of months:
-    this number is the day.
+    this number is the day. Years of two digits stand last wherever this fits, unless there is no
+    `order` and the last numbers of dates with dashes are surely days.
 
     Parameters
     ----------
@@ -288,27 +296,47 @@ def find_date_format(
             fitting.append((int(unread.sum()), name))
     if not fitting:
         return None
+    may_begin = False
+    of_order = {"day-first": _DAY_FIRST, "month-first": _MONTH_FIRST}.get(order)
+    year_last = [each for each in fitting if each[1] in (_DAY_FIRST, _MONTH_FIRST)]
+    if year_last and fitting[-1][1] == _SHORT_YEAR_FIRST:
+        begins = False
+        if of_order not in [name for _, name in year_last]:
+            begins, may_begin = _begin_with_years(read)
+        fitting = [each for each in fitting if (each[1] == _SHORT_YEAR_FIRST) == begins]
     fewest = min(n_unread for n_unread, _ in fitting)
     names = [name for n_unread, name in fitting if n_unread == fewest]
     if names[0] == _YEAR_DASH:
         return DateFormat(_name_of_clear(read))
     if len(names) == 1:
-        return DateFormat(names[0])
-    if _SHORT_YEAR_FIRST in names:
-        # A column has fewer years than days of the month.
-        n_lasts, n_firsts = (len(np.unique(of[read.is_short])) for of in (read.year, read.month))
-        if n_firsts < n_lasts:
-            return DateFormat(_SHORT_YEAR_FIRST)
-        names.remove(_SHORT_YEAR_FIRST)
-        if len(names) == 1:
-            return DateFormat(names[0])
-    if order != "auto":
-        return DateFormat(_MONTH_FIRST if order == "month-first" else _DAY_FIRST)
-    both = read.is_year_last & (read.month > 0)
+        return DateFormat(names[0], not may_begin, may_begin)
+    if of_order is not None:
+        return DateFormat(of_order)
+    both = read.is_year_last & ~np.isnan(read.days(_DAY_FIRST))
     firsts, seconds = set(read.month[both].tolist()), set(read.day[both].tolist())
     if not read.time[both].any() and ({1} in (firsts, seconds)) and firsts != seconds:
         return DateFormat(_DAY_FIRST if firsts == {1} else _MONTH_FIRST)
-    return DateFormat(_DAY_FIRST, is_clear=bool(np.all(read.month[both] == read.day[both])))
+    are_same = bool(np.all(read.month[both] == read.day[both]))
+    return DateFormat(_DAY_FIRST, are_same and not may_begin, may_begin)
+
+
+def _begin_with_years(read: _Read) -> tuple[bool, bool]:
+    """Return whether years of two digits stand first, and whether they may where they do not.
+
+    Few different first numbers are no proof: the ends of quarters have two, and many years.
+    """
+    short = read.is_short & read.is_year_last & (read.month > 0)
+    firsts, lasts = np.unique(read.month[short]), np.unique(read.year[short] % 100)
+    are_days = (
+        len(lasts) >= _FEWEST_DAYS
+        and lasts[-1] > _LONG_MONTH
+        and 2 * len(firsts) <= len(lasts)
+        # The first or the last days of months.
+        and firsts[0] < _LONG_MONTH
+        and firsts[-1] > 1
+    )
+    dashed = all(_SHORT_DASHED.search(read.texts[place]) for place in np.flatnonzero(short))
+    return bool(dashed and are_days), bool(are_days != dashed and len(firsts) < len(lasts))
 
 
 def _name_of_clear(read: _Read) -> str:
@@ -442,14 +470,25 @@ _TIME_OF_DAY = re.compile(
 )
 
 
-def are_clocks(levels: np.ndarray, slips: Slips) -> bool:
-    """Return whether texts are times of day, as 10:14:24, but for some slips."""
+# Two numbers alone, of which the first is this large: chapter and verse, or a long duration.
+_LARGE = re.compile(r"\d{3}:\d\d")
+
+
+def are_clocks(levels: np.ndarray, slips: Slips, *, is_named: bool = False) -> bool:
+    """Return whether texts are times of day, as 10:14:24, but for some slips.
+
+    ``is_named`` says whether the column has the name of a time. Without it nearly all durations
+    without seconds must have less than 100 hours.
+    """
     if (
         not len(levels)
         or np.isnan(_clocks(levels[:: max(1, len(levels) // _LOOKED_AT)])).mean() > 0.5
     ):
         return False
     unread = np.isnan(_clocks(levels))
+    n_large = sum(_LARGE.fullmatch(str(text).strip()) is not None for text in levels)
+    if not is_named and n_large > (1 - _NEARLY_ALL) * len(levels):
+        return False
     return not unread.any() or slips.are_rare(unread)
 
 

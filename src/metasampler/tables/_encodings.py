@@ -18,6 +18,7 @@ from metasampler.tables._dates import (
     days_of_counts,
     days_of_texts,
     find_date_format,
+    find_packed_format,
     is_count_format,
     parts_of,
 )
@@ -206,7 +207,13 @@ def read_numbers(column, name, kind: str, written: str | None = None) -> np.ndar
         note_read(name, values)
         return days_of_counts(values, written) if is_counted else values
     if found != "category":
-        _refuse(column, name, f"a {kind}", found, _HINTS.get((kind, found), ""))
+        hint = _HINTS.get((kind, found), "")
+        # Read as seconds, 20260331 would be a day of 1970.
+        if (kind, found) == ("date", "number") and find_packed_format(
+            numbers_of(column, found), is_named=True
+        ):
+            hint = hint.replace('column, unit="s"', 'column, format="%Y%m%d"')
+        _refuse(column, name, f"a {kind}", found, hint)
     levels, codes = texts_of(column)
     is_formatted = written is not None
     if kind == "duration":

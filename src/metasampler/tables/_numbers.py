@@ -145,7 +145,8 @@ def find_number_format(texts: np.ndarray, *, slips: Slips | None = None) -> Numb
     Libraries read plain numbers themselves. If texts look like plain numbers, or have leading
     zeros, they are names of something. So some text must have a unit or a separator, or else some
     texts must be no numbers at all, such as "unknown", for which a library gives up. Only fractions
-    that nearly all differ are numbers without such a sign.
+    that nearly all differ are numbers without such a sign, if they are written as measures are: not
+    as "570.80" or as the sections "1.1" and "1.10".
 
     Parameters
     ----------
@@ -181,7 +182,10 @@ def find_number_format(texts: np.ndarray, *, slips: Slips | None = None) -> Numb
         if len(bare) < _FEWEST_PLAIN or _may_be_codes(words, bare, is_read, slips):
             return None
         if not others and not (
-            _are_fractions(bare) and slips is not None and slips.nearly_all_differ(is_read)
+            _are_fractions(bare)
+            and _are_measures(bare)
+            and slips is not None
+            and slips.nearly_all_differ(is_read)
         ):
             return None
     currencies = tuple(sorted(units - {"", "%"}))
@@ -220,6 +224,20 @@ def _may_be_codes(words: list[str], plain: list[str], is_read: np.ndarray, slips
 
 def _are_fractions(plain: list[str]) -> bool:
     return 2 * sum("." in text for text in plain) >= len(plain)
+
+
+def _are_measures(plain: list[str]) -> bool:
+    """Return whether plain numbers are written as a program writes measures, and not as codes.
+
+    Some have a sign, or most have many decimals, or their number varies and no zeros end them.
+    """
+    if any(text[0] in "+-" for text in plain):
+        return True
+    decimals = [text.partition(".")[2] for text in plain if "." in text]
+    if 2 * sum(len(each) > 2 for each in decimals) >= len(plain):
+        return True
+    ended = any(each.endswith("0") and each != "0" for each in decimals)
+    return not ended and len(set(map(len, decimals))) > 1
 
 
 def are_nearly_numbers(texts: np.ndarray, slips: Slips) -> np.ndarray | None:

@@ -84,7 +84,7 @@ _MOST_POSITIVES, _MOST_OTHERS, _BINS = 5_000, 20_000, 64
 
 _ID_NAME = re.compile(r"(^|[\W_])(id|ids|uuid|guid|key|pk)$|[a-z]I[dD]$|^(id|uuid|guid)[\W_]", re.I)
 _TIME_NAME = re.compile(
-    r"time|date|stamp|epoch|(^|[\W_])(ts|at|when|due|dob|born|created|since|until|m?s)([\W_]|$)",
+    r"time|date|stamp|epoch|(^|[\W_])(ts|at|when|due|dob|born|created|since|until)([\W_]|$)",
     re.I,
 )
 _NUMBER_NAME = re.compile(
@@ -476,7 +476,7 @@ def _look(
             values = days_of_texts(levels, codes, date_format)
         elif number:
             kind, values = "number", numbers_of_texts(levels, codes, number.name)
-        elif are_clocks(levels, slips):
+        elif are_clocks(levels, slips, is_named=bool(_TIME_NAME.search(str(name)))):
             date_format = CLOCK
             kind, values = "duration", days_of_clocks(levels, codes)
         elif is_free_text(levels, int((codes >= 0).sum())):
@@ -548,10 +548,14 @@ def _look(
         source = f" (from {date_format})" if date_format else ""
         why = f"Becomes {', '.join(varying) or PARTS[0]}{source}."
         if date and not date.is_clear:
-            why = (
-                "Both orders of day and month fit all its dates; they are read as "
-                f"{date.name}. If that is wrong: dates='month-first' (--dates month-first). {why}"
-            )
+            wrong = "Both orders of day and month fit all its dates; they are read as "
+            wrong += f"{date.name}. If that is wrong: dates='month-first' (--dates month-first)."
+            if date.may_begin_with_year:
+                wrong = (
+                    "Its years of two digits may stand first or last; they are read as "
+                    f"{date.name}. If that is wrong, write years of four digits."
+                )
+            why = f"{wrong} {why}"
             return found("date, order unclear", "encoded", f"{why}{unread}")
         return found("date", "encoded", f"{why}{unread}")
     if kind == "duration" and date_format:
