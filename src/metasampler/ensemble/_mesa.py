@@ -71,7 +71,7 @@ class MesaClassifier(BaseUnderSamplingEnsemble):
 
     recipe : {"default", "fast", "best"}, default="default"
         The teams that grow if `estimator` is None. ``"default"`` takes about three times the CPU
-        time of LightGBM, ``"fast"`` about as much as LightGBM, and ``"best"`` about twelve times as
+        time of LightGBM, ``"fast"`` about as much as LightGBM, and ``"best"`` about ten times as
         much.
 
     meta_sampler : MetaSampler, policy, str, path or float, default="universal"
