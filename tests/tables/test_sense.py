@@ -485,6 +485,18 @@ def test_times_that_are_not_written_as_dates(values, name, kind, finding, date_f
     assert (facts.kind, facts.finding, facts.date_format) == (kind, finding, written)
 
 
+@pytest.mark.parametrize("of", [int, str, " {} ".format])
+def test_packed_dates_with_a_slip(of):
+    slipped = [*PACKED, *PACKED[:100], "20241301"]
+    facts = facts_of([of(cell) for cell in slipped], "n")
+    assert (facts.kind, facts.date_format) == ("date", "yyyymmdd")
+    assert facts.missing == 1 / 501
+    assert "as missing, for instance" in facts.why
+    assert "20241301" in facts.why
+    many = [of(cell) for cell in [*PACKED, *["20241301"] * 20]]
+    assert facts_of(many, "n").kind != "date"
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_times_are_read_again(library, tmp_path):
     seconds = 1_706_767_200 + 977 * np.arange(400)

@@ -6,12 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metasampler.tables._unread import Slips
+from metasampler.tables._unread import MOST_WITH_DIGITS, Slips
 
 __all__ = [
     "CLOCK",
     "DATE_FORMATS",
     "DATE_ORDERS",
+    "PACKED_NOTHING",
     "PARTS",
     "DateFormat",
     "are_clocks",
@@ -117,7 +118,7 @@ _COUNTS = {
 _COUNTED = (978_307_200, 4_102_444_800)
 #: 31 March 2026 as 20260331. Some programs write 0 and 99991231 for no date.
 _PACKED = "yyyymmdd"
-_PACKED_RANGE, _PACKED_NOTHING = (19_000_101, 21_001_231), (0, 99_991_231)
+_PACKED_RANGE, PACKED_NOTHING = (19_000_101, 21_001_231), (0, 99_991_231)
 # With fewer different numbers all may be dates by chance.
 _FEWEST_PACKED = 20
 
@@ -414,13 +415,14 @@ def find_packed_format(numbers: np.ndarray, is_named: bool) -> str | None:
     """Return "yyyymmdd" if numbers are dates written without a sign, such as 20260331, or None.
 
     ``is_named`` says whether the column has the name of a time. Few numbers may be dates by chance.
+    Up to a hundredth of the numbers may be slips of the pen.
     """
-    known = np.unique(numbers[np.isfinite(numbers)])
-    known = known[~np.isin(known, _PACKED_NOTHING)]
-    low, high = _PACKED_RANGE
-    if not len(known) or known[0] < low or known[-1] > high:
+    known = numbers[np.isfinite(numbers)]
+    known = known[~np.isin(known, PACKED_NOTHING)]
+    is_date = ~np.isnan(_days_of_packed(known))
+    if not len(known) or np.count_nonzero(~is_date) > MOST_WITH_DIGITS * len(known):
         return None
-    if (len(known) < _FEWEST_PACKED and not is_named) or np.isnan(_days_of_packed(known)).any():
+    if not is_named and len(np.unique(known[is_date])) < _FEWEST_PACKED:
         return None
     return _PACKED
 

@@ -30,6 +30,7 @@ from metasampler.tables._columns import (
 from metasampler.tables._dates import (
     CLOCK,
     DATE_ORDERS,
+    PACKED_NOTHING,
     PARTS,
     are_clocks,
     are_nearly_dates,
@@ -489,7 +490,9 @@ def _look(
         if kind == "number":
             date_format = _format_of_counts(name, values)
             if date_format:
-                kind, values = "date", days_of_counts(values, date_format)
+                days = days_of_counts(values, date_format)
+                unread = _unread_numbers(values, days)
+                kind, values = "date", days
     if kind not in ("category", "text"):
         values = np.where(np.isfinite(values), values, np.nan)
         known = ~np.isnan(values)
@@ -595,7 +598,7 @@ def _counted_format(name, levels, codes, number: NumberFormat | None) -> str | N
     """Return how dates are written as numbers in the texts of a column, or None."""
     if number is None:
         # Texts that are all plain numbers have no format.
-        if not all(map(str.isdigit, levels)):
+        if not all(str(level).strip().isdigit() for level in levels):
             return None
         return _format_of_counts(name, numbers_of_texts(levels, codes, None))
     if number.currencies:
@@ -642,6 +645,17 @@ def _unread_cells(values: np.ndarray, levels, codes, kind: str) -> str:
     many = f"cells are not {kind}s, and count" if count > 1 else f"cell is not a {kind}, and counts"
     example = str(levels[codes[first]])[:40]
     return f" {count:,} {many} as missing, for instance {example!r} in row {first + 1:,}."
+
+
+def _unread_numbers(numbers: np.ndarray, days: np.ndarray) -> str:
+    """Return a sentence about numbers that are no dates, as the others are, after a space."""
+    # 0 and 99991231 stand for no date.
+    unread = np.isnan(days) & np.isfinite(numbers) & ~np.isin(numbers, PACKED_NOTHING)
+    if not unread.any():
+        return ""
+    first, count = int(np.argmax(unread)), int(unread.sum())
+    many = "numbers are not dates, and count" if count > 1 else "number is not a date, and counts"
+    return f" {count:,} {many} as missing, for instance {numbers[first]:.15g} in row {first + 1:,}."
 
 
 def _currencies(name, levels, codes, currencies: tuple[str, ...]) -> str:

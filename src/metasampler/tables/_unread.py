@@ -19,6 +19,7 @@ from metasampler._warnings import warn_user
 
 __all__ = [
     "FEWEST_TO_JUDGE",
+    "MOST_WITH_DIGITS",
     "Slips",
     "are_placeholders",
     "judge_together",
@@ -41,8 +42,8 @@ _MOST_NEARLY = 0.2
 #: With fewer values one bad cell is more than this share, and says nothing of the others.
 FEWEST_TO_JUDGE = 20
 
-# In a fit, texts with digits may be names of another kind, such as codes of diseases.
-_MOST_WITH_DIGITS = 0.01
+#: In a fit, texts with digits may be names of another kind, such as codes of diseases.
+MOST_WITH_DIGITS = 0.01
 
 # What the readers of files take for a missing value.
 _NOTHING = {"", "nan", "na", "n/a", "null", "none", "<na>", "nat", "#n/a"}
@@ -284,7 +285,7 @@ class Slips:
         n_known = self._counts.sum() - counts[~told].sum()
         return bool(
             counts[told].sum() <= MOST_UNREAD * n_known
-            and counts[told & with_digits].sum() <= _MOST_WITH_DIGITS * n_known
+            and counts[told & with_digits].sum() <= MOST_WITH_DIGITS * n_known
         )
 
     def unread_if_few(self, unread: np.ndarray) -> np.ndarray | None:
