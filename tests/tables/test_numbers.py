@@ -158,7 +158,7 @@ def test_plain_numbers_beside_words(odd, n_odd, is_number):
     found = find_number_format(levels, slips=Slips(levels, codes))
     assert (found is not None) == is_number
     # Fractions that nearly all differ are numbers even if no cell is odd.
-    for made in (lambda n: str(n / 4), lambda n: f"{n / 7:.3f}", lambda n: f"{n / 7 - 5:.2f}"):
+    for made in (lambda n: str(n / 4), lambda n: f"{n / 7:.3f}", lambda n: f"{n / 7:.2f}"):
         texts = np.array([made(n) for n in range(110)], dtype=object)
         assert find_number_format(texts, slips=Slips(texts, np.arange(110))).name == "1,234.5"
     # Codes of diseases and numbers of sections differ, too.

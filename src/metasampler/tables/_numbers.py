@@ -229,11 +229,14 @@ def _are_fractions(plain: list[str]) -> bool:
 def _are_measures(plain: list[str]) -> bool:
     """Return whether plain numbers are written as a program writes measures, and not as codes.
 
-    Some have a sign, or most have many decimals, or their number varies and no zeros end them.
+    Some have a sign, or most have many decimals, or their number varies and no zeros end them, or
+    all have two, as amounts of money have.
     """
     if any(text[0] in "+-" for text in plain):
         return True
     decimals = [text.partition(".")[2] for text in plain if "." in text]
+    if len(decimals) == len(plain) and {len(each) for each in decimals} == {2}:
+        return len({each[1] for each in decimals}) > 5
     if 2 * sum(len(each) > 2 for each in decimals) >= len(plain):
         return True
     ended = any(each.endswith("0") and each != "0" for each in decimals)
