@@ -179,7 +179,12 @@ def test_tables_of_members_that_have_changed_are_made_anew():
     clf = UnderBaggingClassifier(LGBMClassifier(verbose=-1), n_estimators=2, random_state=0)
     members = boosters_of(clf.fit(X, y))
     check(members, X)
+    made = members[0].tables
+    check(members, X)
+    assert members[0].tables is made
     members[0].n_rounds_ = 2
+    check(members, X)
+    members[0].booster_ = members[1].booster_
     check(members, X)
 
 

@@ -112,6 +112,8 @@ def test_names_and_levels_share_no_place():
     assert not are_different([number << 40 for number in range(15_000)])
     assert not are_different([number / 2**40 for number in range(15_000)])
     assert not are_different([((1, number), 2) for number in range(15_000)])
+    assert not are_different([10**400 + number * 10**390 for number in range(15_000)])
+    assert not are_different([0.5, *(10**400 * number for number in range(1, 15_000))])
 
 
 @pytest.mark.parametrize(

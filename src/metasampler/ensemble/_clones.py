@@ -35,7 +35,7 @@ __all__ = [
 # Groups are judged by this many ensembles, each of which has not seen some of the groups.
 N_FOLDS_OF_GROUPS = 3
 
-# Of fewer groups of a class a clone could not hold any out.
+# With fewer groups of a class, a clone could not hold any out.
 _FEWEST_GROUPS = 2
 
 

@@ -80,14 +80,22 @@ class BoosterTables:
 
     def __init__(self, members: list[BoostedMember]) -> None:
         self._members = list(members)
-        self._made_of = _made_of(members)
+        # Kept, so that no other booster can take the place of one in memory.
+        self._boosters = [(each.booster_, each.n_rounds_) for each in members]
         self._n_rows = 0
         self._groups: list[_Group] | None = None
         self._is_refused = False
 
     def are_of(self, members: list) -> bool:
         """Return whether these are the tables of some members."""
-        return _made_of(members) == self._made_of
+        if len(members) != len(self._members):
+            return False
+        return all(
+            member is known and member.booster_ is booster and member.n_rounds_ == n_rounds
+            for member, known, (booster, n_rounds) in zip(
+                members, self._members, self._boosters, strict=True
+            )
+        )
 
     def __call__(self, X: np.ndarray, n_jobs) -> list[np.ndarray] | None:
         if self._is_refused:
@@ -128,11 +136,6 @@ class BoosterTables:
         shares = [blocks[k : k + n_at_once] for k in range(0, len(blocks), n_at_once)]
         side_by_side([partial(score, some) for some in shares], n_jobs)
         return scores
-
-
-def _made_of(members: list[BoostedMember]) -> list[tuple]:
-    """Return what tells these members from others, or from what they were."""
-    return [(id(each), id(each.booster_), each.n_rounds_) for each in members]
 
 
 def _groups_of(members: list[BoostedMember]) -> list[_Group] | None:

@@ -460,7 +460,7 @@ def _is_chosen(part: Any) -> bool:
 
 def _places(number: Any) -> float:
     """Return how many decimal places a number has."""
-    if float(number).is_integer():
+    if isinstance(number, int) or number.is_integer():
         return 0
     text = repr(number)
     return len(text.partition(".")[2]) if text.replace(".", "").lstrip("-").isdigit() else math.inf
@@ -468,11 +468,13 @@ def _places(number: Any) -> float:
 
 def _n_choices(ranges: list[list]) -> float:
     """Return how many keys there are with numbers of these ranges."""
-    sizes = [
-        math.inf if places == math.inf else float(high - low) * 10.0**places + 1
-        for low, high, places in ranges
-    ]
-    return math.prod(sizes)
+    try:
+        return math.prod(
+            math.inf if places == math.inf else float(high - low) * 10.0**places + 1
+            for low, high, places in ranges
+        )
+    except OverflowError:  # whole numbers that no float can hold
+        return math.inf
 
 
 def _n_chosen(key: Any) -> int:

@@ -324,7 +324,7 @@ def find_date_format(
 def _begin_with_years(read: _Read) -> tuple[bool, bool]:
     """Return whether years of two digits stand first, and whether they may where they do not.
 
-    Few different first numbers are no proof: the ends of quarters have two, and many years.
+    Few different first numbers prove nothing: the ends of quarters have two days and many years.
     """
     short = read.is_short & read.is_year_last & (read.month > 0)
     firsts, lasts = np.unique(read.month[short]), np.unique(read.year[short] % 100)
@@ -428,7 +428,7 @@ def find_packed_format(numbers: np.ndarray, is_named: bool) -> str | None:
 
 
 def _days_of_packed(numbers: np.ndarray) -> np.ndarray:
-    """Return dates such as 20260331 as days since 1970; NaN for numbers that are no dates."""
+    """Return dates such as 20260331 as days since 1970; NaN for numbers that are not dates."""
     low, high = _PACKED_RANGE
     with np.errstate(invalid="ignore"):
         known = (numbers >= low) & (numbers <= high) & (numbers == np.floor(numbers))

@@ -234,7 +234,7 @@ def read_numbers(column, name, kind: str, written: str | None = None) -> np.ndar
                 "digits. They are taken as standing between thousands. If they are decimal commas, "
                 "write points",
             )
-    # "1e400" is no number that a float can hold.
+    # "1e400" is too large for a float.
     values = np.where(np.isinf(values), np.nan, values)
     note_unread(name, kind, values, levels, codes, were_texts=is_formatted)
     return values

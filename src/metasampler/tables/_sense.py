@@ -648,7 +648,7 @@ def _unread_cells(values: np.ndarray, levels, codes, kind: str) -> str:
 
 
 def _unread_numbers(numbers: np.ndarray, days: np.ndarray) -> str:
-    """Return a sentence about numbers that are no dates, as the others are, after a space."""
+    """Return a sentence about numbers that are not dates, after a space."""
     # 0 and 99991231 stand for no date.
     unread = np.isnan(days) & np.isfinite(numbers) & ~np.isin(numbers, PACKED_NOTHING)
     if not unread.any():
